@@ -113,13 +113,19 @@ typedef struct olp_verdict {
   uint32_t lost_at; /* OLP_STEP_ at which it lost to the selected image; OLP_STEP_COUNT when it did not */
   uint32_t findings;
   olp_facts facts;
-  olp_features missing; /* with OLP_REASON_CPU_FEATURES and _WRONG_PROCESSOR: what the device lacks */
+  olp_features missing; /* with OLP_REASON_CPU_FEATURES, _WRONG_PROCESSOR and _MISSING_FEATURE: what the device lacks */
 } olp_verdict;
 
 /* Judges count images for a device and ranks the eligible ones. Fills verdicts[0..count); order[0..count), the eligible ones by rank and
  * then the others in container order, may be NULL only if count is 0. Returns the index of the selected image or -1. */
 int64_t olp_select(const olp_image *images, uint64_t count, const olp_device *device, uint32_t policy, olp_verdict *verdicts,
                    uint32_t *order);
+
+/* In which order the images of one libomptarget descriptor should stand (OLP-REG-004 to 006): fills order[0..n) and returns n, which is
+ * count unless images had to be left out, for which may_leave_out asks. symbols are the names of the descriptor's entries. verdicts,
+ * order and scratch have count elements. */
+uint64_t olp_arrange(const olp_image *images, uint64_t count, const olp_device *device, const char *const *symbols,
+                     uint64_t symbol_count, int may_leave_out, olp_verdict *verdicts, uint32_t *order, uint64_t *scratch);
 
 /* The index of the image that upstream would take on an x86-64 host (OLP-POL-002), or -1. */
 int64_t olp_first_compatible(const olp_image *images, uint64_t count);
