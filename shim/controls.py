@@ -121,7 +121,8 @@ def effective(environment: Mapping[str, str], options: Mapping[str, str] = Mappi
 def unknown_names(environment: Mapping[str, str]) -> list[str]:
     """The variables that look like a control's and are none; the library warns of them."""
     known = {control.name for control in all_controls()}
-    return sorted(name for name, value in environment.items() if name.startswith(PREFIX) and value and name not in known)
+    given = (name for name, value in environment.items() if value)
+    return sorted(name for name in given if name.startswith(PREFIX) and name not in known)
 
 
 def variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
@@ -152,6 +153,6 @@ def variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
 
 
 def _is_cpu(name: str) -> bool:
-    from olpick.elf.targets import find_cpu  # the table is large, and few runs name a CPU
+    from olpick.elf.targets import names  # a large table, and few runs name a CPU
 
-    return find_cpu(name) is not None
+    return name in names()

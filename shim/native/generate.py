@@ -2,8 +2,8 @@
 
     generate.py --codes codes.toml --targets targets.toml --controls controls.toml --version X --out DIR
 
-`olpick_codes.h` is public and holds the numbers of the closed lists; `olpick_tables.h` and `olpick_tables.c` are internal. The
-same input gives the same bytes. Runs on the standard library alone, as the build has nothing else.
+`olpick_codes.h` is public and holds the numbers of the closed lists; `olpick_tables.h` and `olpick_tables.c` are
+internal. The same input gives the same bytes. It runs on the standard library alone, as the build has nothing else.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def number(row: Row, where: str, key: str, most: int, default: int | None = None
 
 def names(row: Row, where: str, key: str) -> list[str]:
     """A list of strings, empty when absent."""
-    value = field(row, where, key, list, [])
+    value: list[str] = field(row, where, key, list, [])
     if not all(isinstance(item, str) for item in value):
         raise InputError(f"{where}: '{key}' is {value!r}, not a list of strings")
     return value
@@ -109,6 +109,7 @@ def check_codes(codes: Row, source: str) -> dict[str, list[Row]]:
             only(row, where, ("name", "text", "source", "class", "severity"))
             if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name):
                 raise InputError(f"{where}: not a word of lower case letters, digits, '.', '_' and '-'")
+            field(row, where, "text", str, "")
             if kind == "reason":
                 one_of(field(row, where, "class", str), where, "class", CLASSES)
             if kind == "finding":
@@ -145,7 +146,7 @@ class Targets:
         aliases = self._cpus(rows(part, source, "cpu"), sets)
         self.cpus = list(sets.items())
         numbers = {name: index for index, name in enumerate(sets)}
-        every = [(name, index) for name, index in numbers.items()]
+        every = list(numbers.items())
         every += [(alias, numbers[name]) for alias, name in aliases]
         unique((name for name, _ in every), source, "CPU name")
         self.names = sorted(every, key=lambda pair: pair[0].encode())
@@ -230,6 +231,7 @@ class Targets:
                 raise InputError(f"{where}: unknown cpu '{row['cpu']}'")
             if "needs" in row and field(row, where, "needs", str) not in self.bits:
                 raise InputError(f"{where}: unknown feature '{row['needs']}'")
+            field(row, where, "models", list, [])
             for first, last in ranges(row):
                 if not 0 <= first <= last <= 0xFF:
                     raise InputError(f"{where}: models {first} to {last} are no range of 0 to 255")
@@ -298,10 +300,8 @@ def enum(prefix: str, words: Sequence[str], count: str) -> str:
 
 def codes_header(codes: Mapping[str, list[Row]]) -> str:
     """olpick_codes.h."""
-    parts = [
-        NOTICE + " * The numbers of the words of elf/data/codes.toml, in its order. Each enumeration ends with how many there are.\n"
-        " *\n" + LICENCE + "#ifndef OLPICK_CODES_H\n#define OLPICK_CODES_H\n"
-    ]
+    what = " * The numbers of the words of codes.toml, in its order. Each list ends with how many there are.\n *\n"
+    parts = [NOTICE + what + LICENCE + "#ifndef OLPICK_CODES_H\n#define OLPICK_CODES_H\n"]
     for kind in LISTS:
         prefix = f"OLP_{kind.upper()}_"
         parts.append(enum(prefix, [row["name"] for row in codes[kind]], prefix + "COUNT"))
@@ -309,138 +309,25 @@ def codes_header(codes: Mapping[str, list[Row]]) -> str:
 
 
 def tables_header(targets: Targets, controls: list[Row], version: str) -> str:
-    """olpick_tables.h."""
+    """olpick_tables.h, from its template, olpick_tables.h.in."""
     longest = max(len(name) for name in [*targets.bits, *(name for name, _ in targets.names)])
     vendors = list(dict.fromkeys(row["vendor"] for row in targets.models))
-    return HEADER.format(
-        notice=NOTICE,
-        licence=LICENCE,
-        version=quoted(version),
-        features=len(targets.features),
-        levels=len(targets.levels),
-        cpus=len(targets.cpus),
-        names=len(targets.names),
-        models=sum(len(list(ranges(row))) for row in targets.models),
-        vendors=len(vendors),
-        size=longest + 1,
-        types=enum("OLP_TYPE_", TYPES, "OLP_TYPE_COUNT"),
-        controls=enum("OLP_CONTROL_", [short(row) for row in controls], "OLP_CONTROL_COUNT"),
-    )
-
-
-HEADER = """\
-{notice} * The tables of libolpick.so, from elf/data/codes.toml, elf/data/targets.toml and shim/data/controls.toml. Internal.
- *
-{licence}#ifndef OLPICK_TABLES_H
-#define OLPICK_TABLES_H
-
-#include "olpick.h"
-
-#define OLP_VERSION_TEXT {version}
-
-/* ---- Words: the closed lists, by OLP_LIST_ number ---- */
-
-typedef struct olp_word_row {{
-  const char *name;
-  const char *text; /* the sentence for people; "" where the list has none */
-}} olp_word_row;
-
-typedef struct olp_word_list {{
-  const olp_word_row *rows;
-  uint32_t count;
-}} olp_word_list;
-
-enum {{ OLP_LIST_COUNT = OLP_LIST_KEY + 1 }};
-extern const olp_word_list olp_word_lists[OLP_LIST_COUNT];
-
-/* 'C' certain, 'P' promise, 'E' eligible. */
-extern const char olp_reason_class[OLP_REASON_COUNT];
-
-/* ---- Features of x86-64 CPUs: feature i is bit i of an olp_features ---- */
-
-enum {{
-  OLP_FEATURE_COUNT = {features},
-  OLP_LEVELS = {levels},
-  OLP_CPU_COUNT = {cpus},
-  OLP_CPU_NAME_COUNT = {names},
-  OLP_MODEL_COUNT = {models},
-  OLP_VENDOR_COUNT = {vendors},
-  OLP_NAME_SIZE = {size} /* of the longest feature or CPU name, with its zero byte */
-}};
-
-/* A field of a CPUID register: width bits from bit. There is none when width is 0. */
-typedef struct olp_cpuid_field {{
-  uint32_t leaf;
-  uint32_t subleaf;
-  uint8_t reg; /* 0 to 3 for EAX, EBX, ECX, EDX */
-  uint8_t bit;
-  uint8_t width;
-}} olp_cpuid_field;
-
-/* A CPU has the feature when field is at least least, the bit given, if any, is set, and every bit of xcr0 is set in XCR0. */
-typedef struct olp_feature {{
-  char name[OLP_NAME_SIZE];
-  olp_cpuid_field field;
-  uint32_t least;
-  olp_cpuid_field given;
-  uint64_t xcr0;
-}} olp_feature;
-
-extern const olp_feature olp_feature_table[OLP_FEATURE_COUNT];
-
-/* ---- CPUs: the levels first, so that number i is level i + 1 for i < OLP_LEVELS ---- */
-
-typedef struct olp_cpu {{
-  char name[OLP_NAME_SIZE];
-  olp_features features; /* all of them, the baseline too */
-}} olp_cpu;
-
-extern const olp_cpu olp_cpus[OLP_CPU_COUNT];
-
-/* What level i + 1 asks for, the lower levels' too. */
-extern const olp_features olp_level_features[OLP_LEVELS];
-
-/* Every name and alias, in the order of strcmp. */
-typedef struct olp_cpu_alias {{
-  char name[OLP_NAME_SIZE];
-  int32_t cpu;
-}} olp_cpu_alias;
-
-extern const olp_cpu_alias olp_cpu_names[OLP_CPU_NAME_COUNT];
-
-/* What a running CPU is called: the first row whose vendor, family and range of models fit and whose feature it has. */
-typedef struct olp_model {{
-  uint16_t vendor; /* index into olp_vendors */
-  uint16_t family; /* with the extended family */
-  uint8_t first;   /* models, with the extended model */
-  uint8_t last;
-  int16_t needs; /* a feature's number, or -1 */
-  int32_t cpu;
-}} olp_model;
-
-extern const olp_model olp_models[OLP_MODEL_COUNT];
-
-/* The 12 characters of CPUID leaf 0, and a zero byte. */
-extern const char olp_vendors[OLP_VENDOR_COUNT][13];
-
-/* ---- Controls: the OLPICK_ variables of the environment ---- */
-
-{types}
-{controls}
-typedef struct olp_control {{
-  const char *name;
-  uint32_t type; /* OLP_TYPE_ */
-  const char *initial; /* the default, as one would write it */
-  const char *const *values; /* of OLP_TYPE_CHOICE and OLP_TYPE_WORDS: the words allowed; then, and for others at once, NULL */
-  const char *help;
-}} olp_control;
-
-extern const olp_control olp_control_table[OLP_CONTROL_COUNT];
-
-_Static_assert(OLP_FEATURE_COUNT <= 64 * OLP_FEATURE_WORDS, "more features than an olp_features holds: widen OLP_FEATURE_WORDS");
-
-#endif
-"""
+    values = {
+        "notice": NOTICE,
+        "licence": LICENCE,
+        "version": quoted(version),
+        "features": len(targets.features),
+        "levels": len(targets.levels),
+        "cpus": len(targets.cpus),
+        "names": len(targets.names),
+        "models": sum(len(list(ranges(row))) for row in targets.models),
+        "vendors": len(vendors),
+        "size": longest + 1,
+        "types": enum("OLP_TYPE_", TYPES, "OLP_TYPE_COUNT"),
+        "controls": enum("OLP_CONTROL_", [short(row) for row in controls], "OLP_CONTROL_COUNT"),
+    }
+    template = Path(__file__).with_name("olpick_tables.h.in").read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda match: str(values[match[1]]), template)
 
 
 def short(row: Row) -> str:
@@ -450,39 +337,24 @@ def short(row: Row) -> str:
 
 def tables_source(codes: Mapping[str, list[Row]], targets: Targets, controls: list[Row], words: int) -> str:
     """olpick_tables.c."""
-    parts = [NOTICE + " * " + LICENCE.removeprefix(" * ") + '#include "olpick_tables.h"\n']
-    parts += [word_rows(kind, codes[kind]) for kind in LISTS]
-    parts.append(
-        table(
-            "const olp_word_list olp_word_lists[OLP_LIST_COUNT]",
-            (f"[OLP_LIST_{kind.upper()}] = {{{kind}_rows, OLP_{kind.upper()}_COUNT}}" for kind in LISTS),
-        )
-    )
-    parts.append(table("const char olp_reason_class[OLP_REASON_COUNT]", (f"'{row['class']}'" for row in codes["reason"])))
-    parts.append(table("const olp_feature olp_feature_table[OLP_FEATURE_COUNT]", map(feature_row, targets.features)))
-    parts.append(
-        table(
-            "const olp_cpu olp_cpus[OLP_CPU_COUNT]",
-            (f"{{{quoted(name)}, {{{{{targets.words(members, words)}}}}}}}" for name, members in targets.cpus),
-        )
-    )
-    parts.append(
-        table(
-            "const olp_features olp_level_features[OLP_LEVELS]",
-            (f"{{{{{targets.words(members, words)}}}}}" for _, members in targets.cpus[: len(targets.levels)]),
-        )
-    )
-    parts.append(
-        table(
-            "const olp_cpu_alias olp_cpu_names[OLP_CPU_NAME_COUNT]",
-            (f"{{{quoted(name)}, {index}}}" for name, index in targets.names),
-        )
-    )
     vendors = list(dict.fromkeys(row["vendor"] for row in targets.models))
-    parts.append(table("const char olp_vendors[OLP_VENDOR_COUNT][13]", map(quoted, vendors)))
-    parts.append(table("const olp_model olp_models[OLP_MODEL_COUNT]", model_rows(targets, vendors)))
-    parts += [control_values(row) for row in controls]
-    parts.append(table("const olp_control olp_control_table[OLP_CONTROL_COUNT]", map(control_row, controls)))
+    sets = [(name, "{{" + targets.words(members, words) + "}}") for name, members in targets.cpus]
+    lists = [f"[OLP_LIST_{kind.upper()}] = {{{kind}_rows, OLP_{kind.upper()}_COUNT}}" for kind in LISTS]
+    classes = [f"'{row['class']}'" for row in codes["reason"]]
+    parts = [
+        NOTICE + LICENCE + '#include "olpick_tables.h"\n',
+        *(word_rows(kind, codes[kind]) for kind in LISTS),
+        table("const olp_word_list olp_word_lists[OLP_LIST_COUNT]", lists),
+        table("const char olp_reason_class[OLP_REASON_COUNT]", classes),
+        table("const olp_feature olp_feature_table[OLP_FEATURE_COUNT]", map(feature_row, targets.features)),
+        table("const olp_cpu olp_cpus[OLP_CPU_COUNT]", (f"{{{quoted(name)}, {members}}}" for name, members in sets)),
+        table("const olp_features olp_level_features[OLP_LEVELS]", (set_ for _, set_ in sets[: len(targets.levels)])),
+        table("const olp_cpu_alias olp_cpu_names[OLP_CPU_NAME_COUNT]", map(alias_row, targets.names)),
+        table("const char olp_vendors[OLP_VENDOR_COUNT][13]", map(quoted, vendors)),
+        table("const olp_model olp_models[OLP_MODEL_COUNT]", model_rows(targets, vendors)),
+        *map(control_values, controls),
+        table("const olp_control olp_control_table[OLP_CONTROL_COUNT]", map(control_row, controls)),
+    ]
     return "\n".join(parts)
 
 
@@ -508,6 +380,11 @@ def feature_row(row: Row) -> str:
     given = place(row["given"], 1) if "given" in row else "{0u, 0u, 0, 0, 0}"
     field_ = place(row, row.get("width", 1))
     return f"{{{quoted(row['name'])}, {field_}, {row.get('least', 1)}u, {given}, 0x{row.get('xcr0', 0):x}u}}"
+
+
+def alias_row(pair: tuple[str, int]) -> str:
+    """An olp_cpu_alias."""
+    return f"{{{quoted(pair[0])}, {pair[1]}}}"
 
 
 def model_rows(targets: Targets, vendors: list[str]) -> Iterator[str]:

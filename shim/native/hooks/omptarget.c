@@ -176,6 +176,18 @@ static void name_missing(char *text, size_t size, olp_features missing) {
 
 static int text_width(olp_text text) { return text.size > 80 ? 80 : (int)text.size; }
 
+/* What becomes of an image that was not selected, where that needs saying. */
+static const char *fate(const work *w, uint64_t kept, uint32_t image) {
+  uint64_t place = 0, host = 0;
+  while (place < kept && w->order[place] != image)
+    place++;
+  if (place == kept)
+    return ", left out";
+  while (host < kept && !olp_upstream_accepts(&w->images[w->order[host]]))
+    host++;
+  return host == place && w->verdicts[image].verdict != OLP_VERDICT_SELECTED ? ", comes first all the same" : "";
+}
+
 static void log_decision(const olp_tgt_descriptor *descriptor, const work *w, uint64_t kept) {
   if (!olp_log_wants(OLP_LOG_SELECT))
     return;
@@ -183,9 +195,6 @@ static void log_decision(const olp_tgt_descriptor *descriptor, const work *w, ui
   int64_t upstream = olp_first_compatible(w->images, (uint64_t)descriptor->count);
   for (int32_t i = 0; i < descriptor->count; i++) {
     const olp_verdict *verdict = &w->verdicts[i];
-    uint64_t place = 0;
-    while (place < kept && w->order[place] != (uint32_t)i)
-      place++;
     olp_text triple = w->images[i].key[OLP_KEY_TRIPLE], arch = w->images[i].key[OLP_KEY_ARCH];
     char rank[24] = "", missing[128];
     if (verdict->rank)
@@ -194,7 +203,7 @@ static void log_decision(const olp_tgt_descriptor *descriptor, const work *w, ui
     olp_log(OLP_LOG_SELECT, "select: %s: image %d: %.*s %.*s: %s%s, %s%s%s%s", object, i, triple.size ? text_width(triple) : 9,
             triple.size ? triple.data : "no triple", arch.size ? text_width(arch) : 8, arch.size ? arch.data : "no label",
             olp_word(OLP_LIST_VERDICT, verdict->verdict), rank, olp_word(OLP_LIST_REASON, verdict->reason), missing,
-            place == kept ? ", left out" : "", i == upstream ? ", upstream's pick" : "");
+            fate(w, kept, (uint32_t)i), i == upstream ? ", upstream's pick" : "");
   }
 }
 
