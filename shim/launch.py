@@ -17,6 +17,7 @@ from olpick.shim.probe import probe
 from olpick.shim.program import SHELL
 
 PRELOAD: Final = "LD_PRELOAD"
+_LOCALE: Final = "LC_CTYPE"
 _SEPARATORS: Final = re.compile("[ :]")
 
 
@@ -107,13 +108,16 @@ def initial_environment() -> dict[str, str]:
     In the C locale the interpreter sets LC_CTYPE for itself, and a program that is started from it would see that.
     """
     environment = dict(os.environ)
-    if environment.get("LC_CTYPE") in ("C.UTF-8", "C.utf8", "UTF-8"):
+    if environment.get(_LOCALE) in ("C.UTF-8", "C.utf8", "UTF-8"):
         try:
-            first = Path("/proc/self/environ").read_bytes().split(b"\0")
+            first = Path("/proc/self/environ").read_bytes()  # what setenv changes is not there
         except OSError:
             return environment
-        if not any(variable.startswith(b"LC_CTYPE=") for variable in first):
-            del environment["LC_CTYPE"]
+        del environment[_LOCALE]
+        for variable in first.split(b"\0"):
+            name, _, value = os.fsdecode(variable).partition("=")
+            if name == _LOCALE:
+                environment[name] = value
     return environment
 
 

@@ -8,6 +8,7 @@ import select
 import signal
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 TIMEOUT: Final = 2.0
@@ -18,7 +19,8 @@ _KEPT: Final = ("LD_PRELOAD", "LD_LIBRARY_PATH")
 def probe(interpreter: str, binary: str, library: str, environment: Mapping[str, str], timeout: float = TIMEOUT) -> str:
     """Why the loader does not take the library, in its own words, or "".
 
-    A loader that does not answer, fails, or cannot be started says nothing about the library, so that is "" too.
+    A loader that does not answer, fails without the library too, or cannot be started says nothing about the library, so
+    that is "" too.
 
     Args:
         interpreter: the loader that the program asks for, a glibc one.
@@ -29,8 +31,11 @@ def probe(interpreter: str, binary: str, library: str, environment: Mapping[str,
     """
     # The loader's other variables make it print more, execute code (LD_AUDIT) or write files.
     clean = {name: value for name, value in environment.items() if not name.startswith("LD_") or name in _KEPT}
+    command = [interpreter, "--list", str(Path(binary).absolute())]
+    without = {**clean, "LD_PRELOAD": clean.get("LD_PRELOAD", "").replace(library, "")}
     try:
-        status, output = _run([interpreter, "--list", os.path.abspath(binary)], clean, timeout)  # noqa: PTH100 - keep a//b
+        status, output = _run(command, clean, timeout)
+        fails = status != 0 and _run(command, without, timeout)[0] == 0
     except OSError:
         return ""
     lines = [line.strip() for line in output.decode(errors="replace").splitlines()]
@@ -38,9 +43,10 @@ def probe(interpreter: str, binary: str, library: str, environment: Mapping[str,
     complaints = [line for line in lines if library in line and line not in listed]
     if complaints:
         return complaints[0]
+    if fails:
+        return f"it fails with the library: {lines[-1] if lines else f'status {status}'}"
     # A program may be linked to the library itself: then it is listed once, under the name that the program has for it.
-    name = os.path.basename(library)  # noqa: PTH119
-    if status == 0 and lines and not listed and not any(name in line for line in lines):
+    if status == 0 and lines and not any(Path(library).name in line for line in lines):
         return "it leaves the library out of its list"
     return ""
 

@@ -13,6 +13,8 @@ import pytest
 from olpick.shim.library import library_path
 
 PROGRAMS = Path(__file__).parent / "programs"
+# What to preload instead, such as a build under sanitizers.
+PRELOAD = os.environ.get("OLPICK_TEST_PRELOAD")
 POPCOUNT = ("x86-64", "haswell", "skylake-avx512")
 
 
@@ -79,7 +81,7 @@ def run() -> Run:
     ) -> Result:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("OLPICK_", "OMP_", "LIBOMP"))}
         if olpick:
-            clean["LD_PRELOAD"] = str(library_path())
+            clean["LD_PRELOAD"] = PRELOAD or str(library_path())
         clean.update(env or {})
         options.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run(

@@ -58,7 +58,7 @@ def test_every_cpu_gets_its_own_best(build: Build, run: Run) -> None:
     program = build("popcount.c", POPCOUNT)
     host = core.Device.host()
     for cpu in ("x86-64", "x86-64-v2", "haswell", "skylake-avx512", "znver3"):
-        if core.Device.named(cpu).features <= host.features:
+        if set(core.Device.named(cpu).features) <= set(host.features):
             under = run(program, olpick=True, env={**SELECT, "OLPICK_CPU": cpu})
             assert f"image {explain(program, '--device', cpu)['selected']}: " in chosen(under)
             assert under.out == "2097145\n"
@@ -86,8 +86,7 @@ def test_an_image_without_the_kernel_is_not_promoted(build: Build, run: Run, tmp
     """OLP-REG-005: the better image is only better if it defines what the program will ask for."""
     program = build("popcount.c", ("x86-64", "haswell"))
     data = bytearray(program.read_bytes())
-    second = data.rindex(b"\x10\xff\x10\xad")
-    at = data.index(b"\0__omp_offloading_", second) + 1
+    at = data.index(b"__omp_offloading_", data.rindex(b"\x10\xff\x10\xad"))
     data[at : at + 2] = b"##"
     damaged = tmp_path / "popcount"
     damaged.write_bytes(data)
@@ -105,7 +104,7 @@ def test_an_image_that_provably_cannot_run_is_left_to_the_host(build: Build, run
     lesser = SELECT | {"OLPICK_CPU": "haswell"}
     under = run(program, olpick=True, env=lesser)
     assert (under.status, under.out) == (0, "devices 0, on host 1\n")
-    assert under.log[0].endswith("rejected, wrong-processor, lacks avx512bw avx512cd avx512dq avx512f and 1 more, left out, upstream's pick")
+    assert under.log[0].endswith("rejected, wrong-processor, lacks avx512f avx512bw avx512cd avx512dq and 1 more, left out, upstream's pick")
 
     kept = run(program, olpick=True, env=lesser | {"OMP_TARGET_OFFLOAD": "mandatory"})
     assert "left out" not in kept.err
@@ -175,7 +174,6 @@ def registers(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPat
         "null-images",
         "empty-image",
         "reversed-image",
-        "reversed-entries",
         "again-and-again",
         "threads",
     ],
@@ -228,6 +226,13 @@ def test_a_log_that_cannot_be_written_is_no_matter(build: Build, run: Run) -> No
         check=False,
     )
     assert (closed.returncode, closed.stdout) == (0, "2097145\n")
+
+
+def test_a_program_with_names_like_ours_keeps_them_to_itself(build: Build, run: Run) -> None:
+    program = build("names.c", ("x86-64", "haswell"), flags=("-rdynamic",))
+    under = run(program, olpick=True, env=SELECT)
+    assert (under.status, under.out) == (0, "7\n")
+    assert len(under.log) == 2
 
 
 def test_a_program_without_offload_is_left_alone(run: Run) -> None:

@@ -66,9 +66,9 @@ static void write_line(const char *format, va_list arguments) {
     length += (size_t)body;
     if (length > sizeof line - 2)
       length = sizeof line - 2;
-    /* Labels come from files; a terminal must not obey them. */
+    /* Labels come from files, values from anywhere; a terminal must not obey them, and a reader must not trip over them. */
     for (size_t i = 0; i < length; i++)
-      if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+      if ((unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~')
         line[i] = '?';
     line[length++] = '\n';
 

@@ -79,12 +79,6 @@ int main(int argc, char **argv) {
     images[0][0] = (image){data + size, data, NULL, NULL};
     __tgt_register_lib(one);
     __tgt_unregister_lib(one);
-  } else if (!strcmp(how, "reversed-entries")) {
-    one->entries_begin = data + 64;
-    one->entries_end = data;
-    one->count = 2;
-    __tgt_register_lib(one);
-    __tgt_unregister_lib(one);
   } else if (!strcmp(how, "again-and-again")) {
     for (int i = 0; i < 1000; i++) {
       __tgt_register_lib(one);

@@ -1,0 +1,47 @@
+"""The Python decoder, `olpick.elf.container`. It reads containers and judges nothing."""
+
+from olpick.conformance.answers import Decoded, DecodedImage, Problem
+from olpick.conformance.model.tables import meaningful_keys
+from olpick.elf import container
+
+__all__ = ["Elf", "adapter"]
+
+
+class Elf:
+    """`olpick.elf.container.read`, not strict."""
+
+    name = "elf"
+
+    def decode(self, buffer: bytes) -> Decoded:
+        """Section 1."""
+        read = container.read(buffer, strict=False)
+        images = []
+        for image in read.images:
+            strings = {_bytes(key): _bytes(value) for key, value in image.strings.items()}
+            images.append(
+                DecodedImage(
+                    binary=image.binary,
+                    offset=image.offset,
+                    size=image.size,
+                    kind=image.kind,
+                    producer=image.producer,
+                    flags=image.flags,
+                    keys={key: value for key, value in strings.items() if key in meaningful_keys()},
+                    strings=strings,
+                    findings=frozenset(finding.code for finding in image.findings),
+                )
+            )
+        return Decoded(
+            tuple(images),
+            tuple(Problem(finding.code, finding.offset) for finding in read.findings),
+            Problem(read.error.code, read.error.offset) if read.error else None,
+        )
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def adapter() -> Elf:
+    """The adapter."""
+    return Elf()

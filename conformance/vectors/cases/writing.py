@@ -1,0 +1,149 @@
+"""What the cases are written with."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from olpick.conformance.builders import Binary, Entry, shared_object
+
+__all__ = [
+    "BITCODE",
+    "Group",
+    "Picture",
+    "bitcode",
+    "elf",
+    "image",
+    "join",
+    "word",
+]
+
+BITCODE: Final = b"\x42\x43\xc0\xde" + bytes(4)
+
+Picture = tuple[bytes, dict[str, str]]
+"""An image and its strings."""
+
+Json = dict[str, Any]
+
+
+def image(data: bytes, **strings: str) -> Picture:
+    """An image with these strings."""
+    return data, strings
+
+
+def elf(level: int = 0, **strings: str) -> Picture:
+    """A well-formed host image, whose note asks for that level."""
+    return shared_object(level), strings
+
+
+def bitcode(triple: str = "x86_64-unknown-linux-gnu", **strings: str) -> Picture:
+    """Bitcode, which needs a triple."""
+    return BITCODE, {"triple": triple, **strings}
+
+
+def join(*binaries: Binary | bytes) -> bytes:
+    """Binaries one after another, each at a multiple of 8; bytes as they are."""
+    made = b""
+    for binary in binaries:
+        made += binary if isinstance(binary, bytes) else bytes(-len(made) % 8) + binary.build()
+    return made
+
+
+def word(text: str) -> Json:
+    """A verdict in short: `selected exact 1`, `eligible generic 2 closeness`, `rejected wrong-triple`.
+
+    After it may stand findings, ` +label-mismatch`, and facts, ` =cubin`, ` @3`.
+    """
+    parts = text.split()
+    plain = [part for part in parts if part[0] not in "+=@"]
+    made: Json = {"verdict": plain[0], "reason": plain[1], "rank": None, "lost_at": None}
+    if len(plain) > 2:
+        made["rank"] = int(plain[2])
+    if len(plain) > 3:
+        made["lost_at"] = plain[3]
+    made["findings"] = sorted(part[1:] for part in parts if part[0] == "+")
+    for part in parts:
+        if part[0] == "=":
+            made["form"] = part[1:]
+        elif part[0] == "@":
+            made["level"] = int(part[1:])
+    return made
+
+
+@dataclass
+class Group:
+    """The vectors of one requirement."""
+
+    requirement: str
+    tests: list[Json] = field(default_factory=list)
+
+    def reads(
+        self,
+        name: str,
+        comment: str,
+        container: bytes,
+        *images: Json,
+        error: tuple[str, int] | None = None,
+        finding: tuple[str, int] | None = None,
+        flags: str = "",
+        open_to_reading: bool = False,
+    ) -> None:
+        """A container and what it holds; what is not stated of an image is not asked."""
+        expect: Json = {
+            "error": {"code": error[0], "offset": error[1]} if error else None,
+            "findings": [{"code": finding[0], "offset": finding[1]}] if finding else [],
+            "images": list(images),
+        }
+        result = "acceptable" if open_to_reading else "invalid" if error else "valid"
+        self._add(name, comment, flags, result, container, None, "best", expect)
+
+    def chooses(
+        self,
+        name: str,
+        comment: str,
+        images: Sequence[Picture],
+        device: Json,
+        *verdicts: str,
+        policy: str = "best",
+        first: int | None = -1,
+        flags: str = "",
+        open_to_reading: bool = False,
+    ) -> None:
+        """Images, a CPU, and the verdicts in short. `first` is the image that upstream takes, where it is asked."""
+        container = join(
+            *(
+                Binary(Entry(data, tuple((key.encode(), value.encode()) for key, value in strings.items())))
+                for data, strings in images
+            )
+        )
+        told = [word(verdict) for verdict in verdicts]
+        chosen = [place for place, verdict in enumerate(told) if verdict["verdict"] == "selected"]
+        expect: Json = {"error": None, "findings": [], "selected": chosen[0] if chosen else None, "verdicts": told}
+        if first != -1:
+            expect["first_compatible"] = first
+        result = "acceptable" if open_to_reading else "valid" if chosen else "invalid"
+        self._add(name, comment, flags, result, container, device, policy, expect)
+
+    def _add(
+        self,
+        name: str,
+        comment: str,
+        flags: str,
+        result: str,
+        container: bytes,
+        device: Json | None,
+        policy: str,
+        expect: Json,
+    ) -> None:
+        self.tests.append(
+            {
+                "id": f"{self.requirement}/{name}",
+                "comment": comment,
+                "flags": flags.split() + (["Ambiguous"] if result == "acceptable" else []),
+                "result": result,
+                "container": b64encode(container).decode("ascii"),
+                "device": device,
+                "policy": policy,
+                "expect": expect,
+            }
+        )

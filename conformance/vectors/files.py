@@ -1,0 +1,81 @@
+"""The checked-in vectors."""
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+from olpick.conformance import model
+from olpick.conformance.answers import Device
+
+__all__ = ["NAMES", "Test", "device_of", "load", "tests"]
+
+NAMES: Final = ("container", "facts", "compatibility", "order", "policies")
+"""The files, one a section."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """One vector.
+
+    Attributes:
+        id: unique among all of them: the requirement and a word.
+        requirement: the number that it belongs to.
+        comment: what it shows.
+        flags: words that the file explains in its `notes`.
+        result: `valid`, `invalid`, or `acceptable` where the specification can be read in more than one way.
+        container: the bytes.
+        device: the CPU to choose for; None where there is nothing to choose.
+        policy: a word of the list `policy`.
+        expect: the answer, as far as it is stated.
+    """
+
+    __test__ = False  # a class of this name is no test class for pytest
+
+    id: str
+    requirement: str
+    comment: str
+    flags: tuple[str, ...]
+    result: str
+    container: bytes
+    device: Device | None
+    policy: str
+    expect: Mapping[str, Any]
+
+
+def device_of(described: Mapping[str, Any] | None) -> Device | None:
+    """The CPU that a vector describes: by its name, perhaps with or without some features, perhaps not known by name."""
+    if described is None:
+        return None
+    named = model.device(described["cpu"])
+    features = (named.features | set(described.get("with", ()))) - set(described.get("without", ()))
+    return Device(None if described.get("anonymous", False) else named.name, features)
+
+
+def load(name: str) -> dict[str, Any]:
+    """One file as it is."""
+    text = files("olpick.conformance.vectors").joinpath(f"{name}.json").read_text("utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+def tests() -> list[Test]:
+    """All vectors of all files."""
+    return [
+        Test(
+            id=test["id"],
+            requirement=group["requirement"],
+            comment=test["comment"],
+            flags=tuple(test["flags"]),
+            result=test["result"],
+            container=b64decode(test["container"]),
+            device=device_of(test["device"]),
+            policy=test["policy"],
+            expect=test["expect"],
+        )
+        for name in NAMES
+        for group in load(name)["groups"]
+        for test in group["tests"]
+    ]
