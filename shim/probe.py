@@ -19,8 +19,8 @@ _KEPT: Final = ("LD_PRELOAD", "LD_LIBRARY_PATH")
 def probe(interpreter: str, binary: str, library: str, environment: Mapping[str, str], timeout: float = TIMEOUT) -> str:
     """Why the loader does not take the library, in its own words, or "".
 
-    A loader that does not answer, fails without the library too, or cannot be started says nothing about the library, so
-    that is "" too.
+    A loader that does not answer, fails without the library too, or cannot be started says nothing about the library,
+    so that is "" too.
 
     Args:
         interpreter: the loader that the program asks for, a glibc one.

@@ -12,6 +12,7 @@ from packaging.utils import parse_wheel_filename
 
 SOURCE = (".c", ".h", ".in", ".map", ".cmake", "CMakeLists.txt")
 HEADERS = "olpick/shim/include/"
+DEMO = "olpick/shim/demo/"
 
 
 def problems_of_sdist(path: Path) -> list[str]:
@@ -33,7 +34,9 @@ def problems_of_wheel(path: Path) -> list[str]:
     ]
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-    wrong += [f"{path.name} holds {name}" for name in names if name.endswith(SOURCE) and not name.startswith(HEADERS)]
+    wrong += [
+        f"{path.name} holds {name}" for name in names if name.endswith(SOURCE) and not name.startswith((HEADERS, DEMO))
+    ]
     wanted = ("olpick/shim/libolpick.so", f"{HEADERS}olpick.h", "/licenses/LICENSE")
     wrong += [f"{path.name} lacks {name}" for name in wanted if not any(held.endswith(name) for held in names)]
     return wrong

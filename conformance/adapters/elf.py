@@ -31,9 +31,12 @@ class Elf:
                     findings=frozenset(finding.code for finding in image.findings),
                 )
             )
+        # The reader repeats those of the images among its own.
+        of_images = [finding for image in read.images for finding in image.findings]
+        of_walk = [finding for finding in read.findings if finding not in of_images]
         return Decoded(
             tuple(images),
-            tuple(Problem(finding.code, finding.offset) for finding in read.findings),
+            tuple(Problem(finding.code, finding.offset) for finding in of_walk),
             Problem(read.error.code, read.error.offset) if read.error else None,
         )
 

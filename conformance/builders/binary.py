@@ -80,9 +80,7 @@ class Binary:
             struct.pack_into("<Q", data, fields["string_offset"] + 8 * place, value)
         values = fields | dict(self.wrong)
         masked = {name: value & ((1 << 8 * WIDTHS[name]) - 1) for name, value in values.items()}
-        HEADER.pack_into(
-            data, 0, masked["magic"].to_bytes(4, "little"), *(masked[name] for name in FIELDS[1:5])
-        )
+        HEADER.pack_into(data, 0, masked["magic"].to_bytes(4, "little"), *(masked[name] for name in FIELDS[1:5]))
         ENTRY.pack_into(data, HEADER.size + len(self.gap), *(masked[name] for name in FIELDS[5:]))
         return bytes(data)
 

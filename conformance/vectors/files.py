@@ -46,7 +46,7 @@ class Test:
 
 
 def device_of(described: Mapping[str, Any] | None) -> Device | None:
-    """The CPU that a vector describes: by its name, perhaps with or without some features, perhaps not known by name."""
+    """The CPU that a vector describes: that of a name, with or without some features, perhaps not known by its name."""
     if described is None:
         return None
     named = model.device(described["cpu"])

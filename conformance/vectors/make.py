@@ -47,9 +47,7 @@ def make(name: str) -> str:
 def stale(folder: Path) -> list[str]:
     """The files of a folder that are not what would be made."""
     paths = {name: folder / f"{name}.json" for name in NAMES}
-    return [
-        path.name for name, path in paths.items() if not path.is_file() or path.read_text("utf-8") != make(name)
-    ]
+    return [path.name for name, path in paths.items() if not path.is_file() or path.read_text("utf-8") != make(name)]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -75,9 +75,10 @@ def _failed(error: Exception, parser: CommandParser) -> int:
         status: int = INPUT if isinstance(error, DecodeError) else getattr(error, "status", INPUT)
         special: int | None = getattr(error, "run_status", parser.failure_status)
     elif isinstance(error, OSError):
+        # What has no file name is standard output, as a rule.
         about = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         messages.error(f"{about}{(error.strerror or str(error)).lower()}")
-        status, special = INPUT, parser.failure_status
+        status, special = INPUT if about else ENVIRONMENT, parser.failure_status
     else:
         import traceback
 

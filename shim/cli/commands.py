@@ -22,7 +22,7 @@ _TABLE: Final = (
     ("explain", "olpick.shim.cli.explain", "say which device image of a file is chosen, and why"),
     ("controls", "olpick.shim.cli.controls", "list the settings of the library and what holds now"),
     ("lib", "olpick.shim.cli.lib", "print the path of the library, for LD_PRELOAD"),
-    ("demo", "olpick.shim.cli.demo", "build a small program and show what olpick changes"),
+    ("demo", "olpick.shim.cli.demo", "build small programs and show what olpick changes"),
 )
 
 

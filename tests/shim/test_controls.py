@@ -23,9 +23,7 @@ text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 
 def held(environment: Mapping[str, str], options: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
-    return {
-        setting.control.name: (setting.value, setting.origin) for setting in effective(environment, options or {})
-    }
+    return {setting.control.name: (setting.value, setting.origin) for setting in effective(environment, options or {})}
 
 
 def test_table_is_read_whole() -> None:
@@ -120,7 +118,9 @@ def test_bad_value_leaves_the_default(value: str) -> None:
 
 
 def test_variables_that_no_control_has_are_found() -> None:
-    assert unknown_names({"OLPICK_POLICI": "x", "OLPICK_EMPTY": "", "OLPICK_LOG": "all", "PATH": "x"}) == ["OLPICK_POLICI"]
+    assert unknown_names({"OLPICK_POLICI": "x", "OLPICK_EMPTY": "", "OLPICK_LOG": "all", "PATH": "x"}) == [
+        "OLPICK_POLICI"
+    ]
 
 
 def test_settings_become_variables() -> None:
@@ -134,7 +134,8 @@ def test_settings_become_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "code"), [({"polices": "best"}, "no-control"), ({"policy": "worst"}, "bad-value"), ({"log": True}, "bad-value")]
+    ("settings", "code"),
+    [({"polices": "best"}, "no-control"), ({"policy": "worst"}, "bad-value"), ({"log": True}, "bad-value")],
 )
 def test_settings_that_cannot_be(settings: dict[str, str | bool], code: str) -> None:
     with pytest.raises(ControlError) as caught:

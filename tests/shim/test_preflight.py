@@ -1,5 +1,6 @@
 """What is seen of a program before it starts, held against what the kernel and the loader then do."""
 
+import ctypes
 import errno
 import os
 import shutil
@@ -16,6 +17,7 @@ from olpick.shim.probe import probe
 from olpick.shim.program import SCRIPT_LEVELS, Unclear, binaries, find, frame
 
 PATH = "/usr/bin:/bin"
+PR_SET_NO_NEW_PRIVS = 38
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 Build = Callable[..., Path]
@@ -91,7 +93,9 @@ def test_env_is_followed(tmp_path: Path, show: Path, write_script: WriteScript) 
         assert list(binaries(str(path), search)) == ["/usr/bin/env", str(show)], line
 
 
-@pytest.mark.parametrize("line", ["env -i show", "env -S", "env -S A=1 show", "env -S 'show'", "env missing", "env a b"])
+@pytest.mark.parametrize(
+    "line", ["env -i show", "env -S", "env -S A=1 show", "env -S 'show'", "env missing", "env a b"]
+)
 def test_what_env_runs_may_stay_unclear(line: str, tmp_path: Path, show: Path, write_script: WriteScript) -> None:
     path = write_script(tmp_path / "script", f"#!/usr/bin/{line}\n")
     found = binaries(str(path), f"{show.parent}:{PATH}")
@@ -240,6 +244,22 @@ def test_verdict_on_set_id_programs_is_what_happens(
         assert reasons == [word for word, bit in (("setuid", stat.S_ISUID), ("setgid", stat.S_ISGID)) if bits & bit]
 
 
+def test_set_id_bits_that_the_process_has_given_up(
+    open_folder: Path, show: Path, stand_in: Path, as_nobody: AsNobody
+) -> None:
+    program, library = open_folder / "show", open_folder / "libolpick.so"
+    shutil.copy(show, program)
+    shutil.copy(stand_in, library)
+    program.chmod(0o4755)
+    libc = ctypes.CDLL(None)
+
+    def of_nobody() -> list[str]:
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return [str(is_loaded(program, library)), *words(preflight(str(program), library, PATH))]
+
+    assert as_nobody(of_nobody) == ["True"]
+
+
 def test_set_group_bit_without_the_right_to_execute(open_folder: Path, show: Path, stand_in: Path) -> None:
     program = open_folder / "show"
     shutil.copy(show, program)
@@ -334,7 +354,12 @@ def test_library_that_would_end_the_program_is_seen(tmp_path: Path, build: Build
 
 
 def test_loader_is_not_disturbed_by_its_variables(show: Path, stand_in: Path, tmp_path: Path) -> None:
-    trouble = {"LD_DEBUG": "all", "LD_DEBUG_OUTPUT": f"{tmp_path}/log", "LD_AUDIT": "/no/such/audit.so", "LD_VERBOSE": "1"}
+    trouble = {
+        "LD_DEBUG": "all",
+        "LD_DEBUG_OUTPUT": f"{tmp_path}/log",
+        "LD_AUDIT": "/no/such/audit.so",
+        "LD_VERBOSE": "1",
+    }
     assert ask(show, stand_in, trouble) == ""
     assert list(tmp_path.iterdir()) == []
 
@@ -347,8 +372,12 @@ def test_program_linked_to_the_library(tmp_path: Path, stand_in: Path, build: Bu
     assert ask(program, elsewhere) == ""
 
 
-@pytest.mark.parametrize("text", ["#!/bin/sh\nexec sleep 60\n", "#!/bin/sh\nexit 1\n", "#!/bin/sh\n", "#!/no/such/thing\n"])
-def test_odd_loader_is_no_reason(text: str, tmp_path: Path, show: Path, stand_in: Path, write_script: WriteScript) -> None:
+@pytest.mark.parametrize(
+    "text", ["#!/bin/sh\nexec sleep 60\n", "#!/bin/sh\nexit 1\n", "#!/bin/sh\n", "#!/no/such/thing\n"]
+)
+def test_odd_loader_is_no_reason(
+    text: str, tmp_path: Path, show: Path, stand_in: Path, write_script: WriteScript
+) -> None:
     loader = write_script(tmp_path / "ld-linux-x86-64.so.2", text)
     assert probe(str(loader), str(show), str(stand_in), {"PATH": PATH}, timeout=0.3) == ""
     assert probe(str(tmp_path / "missing"), str(show), str(stand_in), {}, timeout=0.3) == ""

@@ -15,6 +15,7 @@ __all__ = [
     "elf",
     "image",
     "join",
+    "one",
     "word",
 ]
 
@@ -26,12 +27,12 @@ Picture = tuple[bytes, dict[str, str]]
 Json = dict[str, Any]
 
 
-def image(data: bytes, **strings: str) -> Picture:
+def image(data: bytes, /, **strings: str) -> Picture:
     """An image with these strings."""
     return data, strings
 
 
-def elf(level: int = 0, **strings: str) -> Picture:
+def elf(level: int = 0, /, **strings: str) -> Picture:
     """A well-formed host image, whose note asks for that level."""
     return shared_object(level), strings
 
@@ -147,3 +148,12 @@ class Group:
                 "expect": expect,
             }
         )
+
+
+def one(
+    group: Group, name: str, comment: str, picture: Picture, device: dict[str, Any], verdict: str, flags: str = ""
+) -> None:
+    """One image on one CPU; a rejection is a negative case."""
+    if verdict.startswith("rejected") and "Negative" not in flags:
+        flags = f"Negative {flags}"
+    group.chooses(name, comment, [picture], device, verdict, flags=flags)
