@@ -1,4 +1,4 @@
-"""What an implementation is asked and what it answers, as plain data that the model, the adapters and the vectors share."""
+"""What an implementation is asked and what it answers: plain data that model, adapters and vectors share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -56,7 +56,7 @@ def exports(elf: Any) -> dict[str, int | str]:
     return {
         symbol.name: versions.get_symbol(index)["ndx"] if versions else "VER_NDX_GLOBAL"
         for index, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols())
-        if symbol.name and symbol["st_shndx"] != "SHN_UNDEF"
+        if symbol.name and symbol["st_shndx"] not in ("SHN_UNDEF", "SHN_ABS")  # absolute: the name of a version itself
     }
 
 

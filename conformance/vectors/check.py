@@ -5,7 +5,7 @@ from typing import Any
 
 from olpick.conformance.answers import Decoded, DecodedImage, Device, Image, Selection, Verdict
 from olpick.conformance.model.tables import meaningful_keys
-from olpick.conformance.vectors.files import Test
+from olpick.conformance.vectors.files import Vector
 
 __all__ = ["disagreements"]
 
@@ -13,7 +13,7 @@ Decode = Callable[[bytes], Decoded]
 Select = Callable[[Sequence[Image], Device, str], Selection]
 
 
-def disagreements(test: Test, decode: Decode, select: Select | None = None) -> list[str]:
+def disagreements(test: Vector, decode: Decode, select: Select | None = None) -> list[str]:
     """Where the answer differs from the one that the vector states; without `select`, what it reads alone."""
     read = decode(test.container)
     made = _decoded(test.expect, read)

@@ -10,14 +10,14 @@ from typing import Any, Final
 from olpick.conformance import model
 from olpick.conformance.answers import Device
 
-__all__ = ["NAMES", "Test", "device_of", "load", "tests"]
+__all__ = ["NAMES", "Vector", "device_of", "load", "vectors"]
 
 NAMES: Final = ("container", "facts", "compatibility", "order", "policies")
 """The files, one a section."""
 
 
 @dataclass(frozen=True)
-class Test:
+class Vector:
     """One vector.
 
     Attributes:
@@ -31,8 +31,6 @@ class Test:
         policy: a word of the list `policy`.
         expect: the answer, as far as it is stated.
     """
-
-    __test__ = False  # a class of this name is no test class for pytest
 
     id: str
     requirement: str
@@ -61,10 +59,10 @@ def load(name: str) -> dict[str, Any]:
     return content
 
 
-def tests() -> list[Test]:
+def vectors() -> list[Vector]:
     """All vectors of all files."""
     return [
-        Test(
+        Vector(
             id=test["id"],
             requirement=group["requirement"],
             comment=test["comment"],

@@ -17,6 +17,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 # The lists of codes.toml in the order of olpick.h's OLP_LIST_ numbers.
+PYTHON_LISTS = ("failure",)  # not said by the library
 LISTS = ("error", "finding", "form", "verdict", "reason", "step", "policy", "key")
 CLASSES = ("C", "P", "E")
 SEVERITIES = ("note", "warning")
@@ -98,10 +99,12 @@ def unique(values: Iterable[str], source: str, what: str) -> None:
 
 def check_codes(codes: Row, source: str) -> dict[str, list[Row]]:
     """The closed lists, by kind."""
-    if set(codes) != set(LISTS):
-        raise InputError(f"{source}: lists {sorted(codes)}, not {sorted(LISTS)}; olpick.h numbers them")
+    if set(codes) != {*LISTS, *PYTHON_LISTS}:
+        raise InputError(
+            f"{source}: lists {sorted(codes)}, not {sorted((*LISTS, *PYTHON_LISTS))}; olpick.h numbers them"
+        )
     checked = {}
-    for kind in LISTS:
+    for kind in (*LISTS, *PYTHON_LISTS):
         checked[kind] = rows(codes, source, kind)
         for row in checked[kind]:
             name = field(row, f"{source}: {kind}", "name", str)
@@ -323,7 +326,6 @@ def tables_header(targets: Targets, controls: list[Row], version: str) -> str:
         "models": sum(len(list(ranges(row))) for row in targets.models),
         "vendors": len(vendors),
         "size": longest + 1,
-        "types": enum("OLP_TYPE_", TYPES, "OLP_TYPE_COUNT"),
         "controls": enum("OLP_CONTROL_", [short(row) for row in controls], "OLP_CONTROL_COUNT"),
     }
     template = Path(__file__).with_name("olpick_tables.h.in").read_text(encoding="utf-8")
@@ -339,7 +341,7 @@ def tables_source(codes: Mapping[str, list[Row]], targets: Targets, controls: li
     """olpick_tables.c."""
     vendors = list(dict.fromkeys(row["vendor"] for row in targets.models))
     sets = [(name, "{{" + targets.words(members, words) + "}}") for name, members in targets.cpus]
-    lists = [f"[OLP_LIST_{kind.upper()}] = {{{kind}_rows, OLP_{kind.upper()}_COUNT}}" for kind in LISTS]
+    lists = [f"[OLP_LIST_{kind.upper()}] = {{{kind}_words, OLP_{kind.upper()}_COUNT}}" for kind in LISTS]
     classes = [f"'{row['class']}'" for row in codes["reason"]]
     parts = [
         NOTICE + LICENCE + '#include "olpick_tables.h"\n',
@@ -364,9 +366,10 @@ def table(declaration: str, initializers: Iterable[str]) -> str:
 
 
 def word_rows(kind: str, found: list[Row]) -> str:
-    """The rows of one closed list."""
-    lines = (f"{{{quoted(row['name'])}, {quoted(row.get('text', ''))}}}" for row in found)
-    return table(f"static const olp_word_row {kind}_rows[OLP_{kind.upper()}_COUNT]", lines)
+    """The words of one closed list."""
+    return table(
+        f"static const char *const {kind}_words[OLP_{kind.upper()}_COUNT]", (quoted(row["name"]) for row in found)
+    )
 
 
 def place(row: Row, width: int) -> str:
@@ -405,8 +408,8 @@ def control_values(row: Row) -> str:
 
 def control_row(row: Row) -> str:
     """An olp_control."""
-    texts = f"{quoted(row['default'])}, {short(row).lower()}_values,\n   {quoted(row['help'])}"
-    return f"[OLP_CONTROL_{short(row)}] =\n  {{{quoted(row['name'])}, OLP_TYPE_{row['type'].upper()}, {texts}}}"
+    values = f"{quoted(row['default'])}, {short(row).lower()}_values"
+    return f"[OLP_CONTROL_{short(row)}] = {{{quoted(row['name'])}, {values}}}"
 
 
 def write(path: Path, text: str) -> None:

@@ -30,7 +30,9 @@ class Result:
     def log(self) -> list[str]:
         """The library's lines, without the process id."""
         return [
-            re.sub(r"^olpick\[\d+\]: ", "", line) for line in self.err.splitlines() if re.match(r"olpick\[\d+\]: ", line)
+            re.sub(r"^olpick\[\d+\]: ", "", line)
+            for line in self.err.splitlines()
+            if re.match(r"olpick\[\d+\]: ", line)
         ]
 
 
@@ -64,7 +66,13 @@ def build(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPathFac
             command = [clang, "-O3", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", *flags]
             if archs:
                 command.append("--offload-arch=" + ",".join(archs))
-            command += [str(PROGRAMS / source), "-o", str(target), f"-L{runtime_folder}", f"-Wl,-rpath,{runtime_folder}"]
+            command += [
+                str(PROGRAMS / source),
+                "-o",
+                str(target),
+                f"-L{runtime_folder}",
+                f"-Wl,-rpath,{runtime_folder}",
+            ]
             subprocess.run(command, check=True, timeout=100)
             made[key] = target
         return made[key]
@@ -74,18 +82,26 @@ def build(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """Runs a program; with `olpick=True` under the preloaded library. Only the variables given are set for olpick and OpenMP."""
+    """Runs a program, with `olpick=True` under the library; of OLPICK and OMP variables it has only those given."""
 
     def run(
         program: Path, *arguments: str, olpick: bool = False, env: Mapping[str, str] | None = None, **options: object
     ) -> Result:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("OLPICK_", "OMP_", "LIBOMP"))}
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(("OLPICK_", "OMP_", "LIBOMP"))
+        }
         if olpick:
             clean["LD_PRELOAD"] = PRELOAD or str(library_path())
         clean.update(env or {})
         options.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run(
-            [str(program), *arguments], env=clean, stdout=subprocess.PIPE, text=True, timeout=60, check=False, **options  # type: ignore[call-overload]
+            [str(program), *arguments],
+            env=clean,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+            **options,  # type: ignore[call-overload]
         )
         return Result(done.returncode, done.stdout, done.stderr or "")
 

@@ -47,7 +47,9 @@ def test_the_choice_at_run_time_is_the_one_explained(build: Build, run: Run) -> 
     report = explain(program)
     assert len(under.log) == 3
     for image, line in zip(report["images"], under.log, strict=True):  # type: ignore[call-overload]
-        assert line.startswith(f"select: popcount: image {image['index']}: {image['triple']} {image['arch']}: {image['verdict']}")
+        assert line.startswith(
+            f"select: popcount: image {image['index']}: {image['triple']} {image['arch']}: {image['verdict']}"
+        )
         assert image["reason"] in line
         assert (", upstream's pick" in line) == (image["index"] == report["first_compatible"])
     assert f"image {report['selected']}: " in chosen(under)
@@ -104,7 +106,9 @@ def test_an_image_that_provably_cannot_run_is_left_to_the_host(build: Build, run
     lesser = SELECT | {"OLPICK_CPU": "haswell"}
     under = run(program, olpick=True, env=lesser)
     assert (under.status, under.out) == (0, "devices 0, on host 1\n")
-    assert under.log[0].endswith("rejected, wrong-processor, lacks avx512f avx512bw avx512cd avx512dq and 1 more, left out, upstream's pick")
+    assert under.log[0].endswith(
+        "rejected, wrong-processor, lacks avx512f avx512bw avx512cd avx512dq and 1 more, left out, upstream's pick"
+    )
 
     kept = run(program, olpick=True, env=lesser | {"OMP_TARGET_OFFLOAD": "mandatory"})
     assert "left out" not in kept.err

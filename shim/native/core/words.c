@@ -2,7 +2,7 @@
 #include "olpick_tables.h"
 
 const char *olp_word(uint32_t list, uint32_t code) {
-  return list < OLP_LIST_COUNT && code < olp_word_lists[list].count ? olp_word_lists[list].rows[code].name : NULL;
+  return list < OLP_LIST_COUNT && code < olp_word_lists[list].count ? olp_word_lists[list].words[code] : NULL;
 }
 
 const char *olp_feature_name(uint32_t feature) { return feature < OLP_FEATURE_COUNT ? olp_feature_table[feature].name : NULL; }
