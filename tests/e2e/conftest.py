@@ -13,8 +13,8 @@ import pytest
 from olpick.shim.library import library_path
 
 PROGRAMS = Path(__file__).parent / "programs"
-# What to preload instead, such as a build under sanitizers.
-PRELOAD = os.environ.get("OLPICK_TEST_PRELOAD")
+# A build of the library under AddressSanitizer, to preload instead of the installed one; made by `tox -e native`.
+SANITIZED = os.environ.get("OLPICK_TEST_SANITIZED")
 POPCOUNT = ("x86-64", "haswell", "skylake-avx512")
 
 
@@ -81,7 +81,17 @@ def build(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def run() -> Run:
+def preloaded() -> dict[str, str]:
+    """The variables that bring the library in."""
+    if not SANITIZED:
+        return {"LD_PRELOAD": str(library_path())}
+    # The sanitizer's runtime has to come first; the leaks are libomptarget's, which frees nothing at exit.
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
+    return {"LD_PRELOAD": f"{runtime.strip()}:{SANITIZED}", "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+@pytest.fixture(scope="session")
+def run(preloaded: Mapping[str, str]) -> Run:
     """Runs a program, with `olpick=True` under the library; of OLPICK and OMP variables it has only those given."""
 
     def run(
@@ -91,7 +101,7 @@ def run() -> Run:
             name: value for name, value in os.environ.items() if not name.startswith(("OLPICK_", "OMP_", "LIBOMP"))
         }
         if olpick:
-            clean["LD_PRELOAD"] = PRELOAD or str(library_path())
+            clean.update(preloaded)
         clean.update(env or {})
         options.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run(
