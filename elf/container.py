@@ -162,13 +162,17 @@ def _read_binary(view: memoryview, at: int, index: int) -> tuple[Image, int]:
     left = len(view) - at
     if not _begins_with_magic(view, at):
         raise DecodeError("not-offload-binary", at, "not an OffloadBinary, whose first bytes are 10 ff 10 ad")
+    if not left:
+        raise DecodeError("truncated", at, "there are no bytes at all")
     if left < SMALLEST:
         raise DecodeError("truncated", at, f"only {left} bytes of an OffloadBinary, whose header and entry take 72")
     _, version, size, entry_at, entry_size = HEADER.unpack_from(view, at)
     if version != VERSION:
         raise DecodeError("bad-version", at, f"OffloadBinary of version {version}; olpick reads version 1")
-    if not SMALLEST <= size <= left:
-        raise DecodeError("bad-size", at, f"Size is {size}, outside 72 to {left}; the file may be cut off")
+    if size < SMALLEST:
+        raise DecodeError("bad-size", at, f"Size is {size}, less than the 72 bytes of header and entry")
+    if size > left:
+        raise DecodeError("bad-size", at, f"Size is {size}, but {left} bytes are left; the file may be cut off")
     if entry_at % ALIGNMENT or not HEADER.size <= entry_at <= size - ENTRY.size:
         raise DecodeError(
             "bad-entry-offset", at, f"EntryOffset is {entry_at}, not a multiple of 8 from 32 to {size - ENTRY.size}"

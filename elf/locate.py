@@ -15,7 +15,7 @@ from olpick.elf.image import COMPRESSED_BUNDLE_MAGIC, form
 from olpick.elf.layout import Readable
 
 _ARCHIVES: Final = (b"!<arch>\n", b"!<thin>\n")
-_BARE: Final = "a bare device image ({}), which needs no choosing; pass the program or container that carries it"
+_BARE: Final = "a bare device image ({}), which olpick does not read yet; pass the program or container that carries it"
 _HINTS: Final = {
     "fatbin": "CUDA fatbin; take its images out with cuobjdump",
     "clang-bundle": "clang bundle; take its images out with clang-offload-bundler",

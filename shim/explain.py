@@ -1,11 +1,12 @@
 """What is chosen from a file for a device, and why: the report of `olpick explain`, as text and as JSON."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from olpick.elf import Contents, Finding, Image, table
-from olpick.shim.core import Device, Images, Selection, Verdict, arrange, select, version
+from olpick.shim.core import Device, DeviceError, Images, Selection, Verdict, arrange, select, version
 from olpick.shim.text import Page, Row, shortened, shown
 
 SCHEMA: Final = "olpick/explain/1"
@@ -13,6 +14,9 @@ HOST: Final = "host"
 
 # What has more images is no compiler's work; the library hands it on as it is, and ordering it would take long.
 _DESCRIPTOR_MOST: Final = 4096
+# How the names of other processors begin.
+_GPU: Final = re.compile(r"(sm_|gfx)[0-9]|spirv|nvptx|amdg")
+_GPU_FORMS: Final = ("cubin", "hsaco", "intel-elf", "spirv", "ptx", "fatbin")
 _HEADER: Final = ("", "rank", "image", "producer", "triple", "arch", "verdict", "reason")
 
 _STYLES: Final = {"selected": "bold green", "eligible": "", "rejected": "dim"}
@@ -59,8 +63,12 @@ def device_of(spec: str) -> Device:
     """The device that `host`, a level or a CPU name stands for.
 
     Raises:
-        DeviceError: it stands for none.
+        DeviceError: it stands for none; its status is 2.
     """
+    if _GPU.match(spec):
+        error = DeviceError("unknown-cpu", f"{spec} is no CPU; this version chooses for x86-64 CPUs only")
+        error.status = 2
+        raise error
     return Device.host() if spec == HOST else Device.named(spec)
 
 
@@ -148,6 +156,10 @@ def page(report: Report, *, command: str = "") -> Page:
     producers = sorted({image.producer_name for image in images})
     if len(producers) > 1:
         made.line(f"note: images of {', '.join(producers)}; a program registers, and is served, for each by itself")
+    if gpus := sum(verdict.form in _GPU_FORMS for verdict in report.selection.verdicts):
+        made.line(
+            f"note: {gpus} of {count} are for GPUs, which this version does not judge; the library leaves them in place"
+        )
     if command and report.first_tried not in (None, report.selection.first_compatible):
         made.line(f"hint: {command}", "bold")
     for found in report.findings:
@@ -183,7 +195,7 @@ def _label(report: Report, index: int) -> str:
 def _upstream(report: Report) -> str:
     first = report.selection.first_compatible
     if first is None:
-        return "none: its check accepts no image"
+        return "none for the host: its check accepts no image"
     verdict = report.selection.verdicts[first]
     unfit = f", but {_reason(verdict)}" if verdict.verdict == "rejected" else ""
     return f"{_label(report, first)}: first in the container that its check accepts{unfit}"
@@ -196,4 +208,7 @@ def _olpick(report: Report) -> str:
         return f"{_label(report, selected)}: {reason}, {table('reason')[reason].text}"
     if tried is not None:
         return f"none, as no image is eligible; it lets the runtime try {_label(report, tried)} first"
+    if (first := report.selection.first_compatible) is not None:
+        otherwise = f"with OMP_TARGET_OFFLOAD=mandatory the runtime tries {_label(report, first)}"
+        return f"none, as no image is eligible; the program runs the region on the host ({otherwise})"
     return "none, as no image is eligible"

@@ -19,9 +19,9 @@ UNREADABLE: Final = 3
 _EPILOG: Final = """\
 exit status:
   0  an image is selected from every file for every device
-  1  somewhere none is
+  1  somewhere none is, or a file has no offload section
   2  the arguments are wrong
-  3  no image of a file can be read, or none is selected from one that is malformed
+  3  a file cannot be read, or is malformed and no image is selected from it
 
 example:
   olpick explain ./app --device host --device x86-64-v2"""
@@ -71,8 +71,6 @@ def execute(args: argparse.Namespace) -> int:
             name = "standard input" if contents.input == "-" else contents.input
             named = contents.error.code == "cannot-read"
             messages.error(contents.error.message if named else f"{name}: {contents.error.message}")
-    if not any(contents.images for contents in read):
-        return UNREADABLE
     reports = [report for contents in read for report in explain.explain(contents, devices, args.policy)]
     if args.json:
         import json
@@ -90,12 +88,20 @@ def execute(args: argparse.Namespace) -> int:
 def _status(report: "Report") -> int:
     if report.selection.selected is not None:
         return SELECTED
-    return UNREADABLE if report.contents.error else NOTHING_FITS
+    error = report.contents.error
+    return UNREADABLE if error and error.code != "no-offload-section" else NOTHING_FITS
 
 
 def _command(report: "Report") -> str:
     """How to run the file on this machine, if it is a program."""
+    from olpick.shim.program import Unclear, frame
+
     path = report.contents.input
     if report.spec != "host" or report.contents.container != "elf" or not os.access(path, os.X_OK):
+        return ""
+    try:
+        if not frame(path).interpreter:  # a library
+            return ""
+    except Unclear:
         return ""
     return f"olpick run -- {shlex.quote(path if '/' in path else f'./{path}')}"

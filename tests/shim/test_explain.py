@@ -19,7 +19,7 @@ from olpick.elf import Packed, from_bytes, pack, table
 from olpick.shim import explain
 from olpick.shim.cli import main
 from olpick.shim.core import words
-from olpick.shim.demo.make import container, shared_object
+from olpick.shim.demo.make import shared_object
 from olpick.shim.text import shown
 
 TRIPLE = "x86_64-pc-linux-gnu"
@@ -232,7 +232,10 @@ def test_status_1_when_nothing_fits(results: Any, run: Explain, write: Write, po
     assert (result["selected"], result["first_compatible"], result["first_tried"]) == (None, None, None)
     status, out, _ = run(name, "--policy", policy)
     assert status == 1
-    assert "upstream takes none: its check accepts no image\nolpick takes   none, as no image is eligible\n" in out
+    assert (
+        "upstream takes none for the host: its check accepts no image\nolpick takes   none, as no image is eligible\n"
+        in out
+    )
 
 
 def test_status_1_when_one_device_has_none(results: Any, write: Write) -> None:
@@ -249,7 +252,15 @@ def test_status_1_says_what_the_runtime_will_try(run: Explain, write: Write) -> 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--device", "haswel"], ["--device", ""], ["--policy", "worst"], ["--jso"], ["--device"]],
+    [
+        ["--device", "haswel"],
+        ["--device", "sm_90"],
+        ["--device", "gfx90a:xnack+"],
+        ["--device", ""],
+        ["--policy", "worst"],
+        ["--jso"],
+        ["--device"],
+    ],
 )
 def test_status_2_for_wrong_arguments(run: Explain, write: Write, arguments: list[str]) -> None:
     status, out, err = run(write(packed("x86-64")), *arguments)
@@ -268,13 +279,18 @@ def test_unknown_device_says_the_nearest_names(run: Explain, write: Write) -> No
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"", "only 0 bytes"), (b"#!/bin/sh\n", "not an OffloadBinary"), (packed("x86-64")[:80], "Size is")],
+    [(b"", "no bytes at all"), (b"#!/bin/sh\n", "not an OffloadBinary"), (packed("x86-64")[:80], "Size is")],
 )
 def test_status_3_for_a_malformed_file(run: Explain, write: Write, data: bytes, why: str) -> None:
     name = write(data)
     for arguments in ([name], ["--json", name]):
         status, out, err = run(*arguments)
-        assert (status, out) == (3, "")
+        assert status == 3
+        if "--json" in arguments:  # a program gets its document all the same
+            (result,) = json.loads(out)["results"]
+            assert (result["images"], result["findings"][0]["severity"]) == ([], "error")
+        else:
+            assert out == ""
         assert err.startswith(f"olpick: error: {name}: at offset 0: ")
         assert why in err
         assert err.count("\n") == 1
@@ -315,19 +331,33 @@ def test_standard_input(run: Explain, monkeypatch: pytest.MonkeyPatch, data: byt
 
 
 def test_program_comes_with_a_hint(clang: str, run: Explain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "variants.bin").write_bytes(container())
-    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    embed = f"-Xclang -fembed-offload-object={tmp_path}/variants.bin".split()
-    subprocess.run([clang, *embed, "main.c", "-c", "-o", "main.o"], cwd=tmp_path, check=True)
+    """And a library does not, whatever its permissions are: it cannot be run."""
     monkeypatch.chdir(tmp_path)
-    status, out, _ = run("main.o")
-    assert status == 0
-    assert "hint" not in out
-    Path("main.o").chmod(0o755)
-    _, out, _ = run("main.o")
+    Path("main.c").write_text("int main(void) {\n#pragma omp target\n  {}\n  return 0;\n}\n")
+    offload = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "--offload-arch=x86-64,x86-64-v2"]
+    folder = subprocess.run([clang, "-print-file-name=libomptarget.so"], capture_output=True, text=True, check=True)
+    link = f"-L{Path(folder.stdout.strip()).parent}"
+    for options, made in (["-c"], "main.o"), (["-shared", "-fPIC"], "main.so"), ([], "main"):
+        subprocess.run([clang, *offload, "main.c", *options, "-o", made, link], check=True)
+        Path(made).chmod(0o755)
+    for no_program in ("main.o", "main.so"):
+        assert "hint" not in run(no_program)[1]
+    _, out, _ = run("main")
     takes_another = "upstream takes [0]" in out and "olpick takes   [0]" not in out
-    assert ("hint: olpick run -- ./main.o\n" in out) == takes_another
-    assert "hint" not in run("main.o", "--device", "haswell")[1]
+    assert ("hint: olpick run -- ./main\n" in out) == takes_another
+    assert "hint" not in run("main", "--device", "haswell")[1]
+
+
+def test_file_without_an_offload_section_is_no_error_but_has_no_answer(run: Explain) -> None:
+    status, out, err = run("/bin/true")
+    assert (status, out) == (1, "")
+    assert err == "olpick: error: /bin/true: host ELF, no offload section; was it built with an offload target?\n"
+
+
+def test_images_for_gpus_are_named_as_what_they_are(run: Explain, write: Write) -> None:
+    status, out, _ = run(write(pack([Packed(b".version 8.0\n", {"triple": "nvptx64-nvidia-cuda", "arch": "sm_80"})])))
+    assert status == 1
+    assert "note: 1 of 1 are for GPUs, which this version does not judge; the library leaves them in place\n" in out
 
 
 def test_narrow_output_encoding_is_no_obstacle(write: Write) -> None:
