@@ -1,4 +1,4 @@
-"""Vector vectors: containers with the answers that the specification asks for, as JSON that any program can read.
+"""Vectors: containers with the answers that the specification asks for, as JSON that any program can read.
 
 `schema.json` says what a file may hold. The files are made by `python -m olpick.conformance.vectors.make` from the
 cases in `cases/`, whose expected answers are written by hand.

@@ -119,6 +119,14 @@ def _triple() -> Group:
         HASWELL,
         "rejected wrong-triple",
     )
+    one(
+        group,
+        "before-processor",
+        "asked before the note",
+        image(elf(4)[0], triple="aarch64-unknown-linux-gnu"),
+        HASWELL,
+        "rejected wrong-triple",
+    )
     return group
 
 
