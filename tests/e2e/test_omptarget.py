@@ -162,7 +162,7 @@ def registers(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPat
     (folder / "image.c").write_text("int kernel(int *p) { return *p = 1; }\n")
     subprocess.run([clang, "-shared", "-fPIC", str(folder / "image.c"), "-o", str(image)], check=True)
     program = folder / "registers"
-    link = [f"-L{runtime_folder}", f"-Wl,-rpath,{runtime_folder}", "-lomptarget", "-lomp", "-lpthread"]
+    link = [f"-L{runtime_folder}", f"-Wl,-rpath,{runtime_folder}", "-lomptarget", "-lomp"]
     subprocess.run([clang, str(source), "-o", str(program), *link], check=True)
     return program, image
 
@@ -179,7 +179,6 @@ def registers(clang: str, runtime_folder: Path, tmp_path_factory: pytest.TempPat
         "empty-image",
         "reversed-image",
         "again-and-again",
-        "threads",
     ],
 )
 def test_odd_registrations_do_no_harm(registers: tuple[Path, Path], run: Run, how: str) -> None:

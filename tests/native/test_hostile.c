@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
 #include "check.h"
 #include "olpick.h"
 
@@ -17,52 +18,6 @@ static uint64_t draw(uint64_t below) {
   state ^= state >> 7;
   state ^= state << 17;
   return state % below;
-}
-
-static unsigned char *read_file(const char *path, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return NULL;
-  fseek(file, 0, SEEK_END);
-  *size = (size_t)ftell(file);
-  rewind(file);
-  unsigned char *data = malloc(*size);
-  if (fread(data, 1, *size, file) != *size)
-    abort();
-  fclose(file);
-  return data;
-}
-
-static void put64(unsigned char *at, uint64_t value) {
-  for (int i = 0; i < 8; i++)
-    at[i] = (unsigned char)(value >> 8 * i);
-}
-
-/* A version 1 binary with triple and arch. */
-static size_t build(unsigned char *out, const char *arch, const unsigned char *image, size_t size) {
-  static const char strings[] = "\0triple\0arch\0x86_64-pc-linux-gnu";
-  size_t records = 72, table = records + 32, text = sizeof strings + strlen(arch) + 1;
-  size_t at = (table + text + 7) & ~(size_t)7, all = (at + size + 7) & ~(size_t)7;
-  memset(out, 0, all);
-  memcpy(out, "\x10\xff\x10\xad\x01", 5);
-  put64(out + 8, all);
-  put64(out + 16, 32);
-  put64(out + 24, 40);
-  out[32] = 1;
-  out[34] = 1;
-  put64(out + 40, records);
-  put64(out + 48, 2);
-  put64(out + 56, at);
-  put64(out + 64, size);
-  put64(out + 72, table + 1);
-  put64(out + 80, table + 13);
-  put64(out + 88, table + 8);
-  put64(out + 96, table + sizeof strings);
-  memcpy(out + table, strings, sizeof strings);
-  memcpy(out + table + sizeof strings, arch, strlen(arch));
-  if (size)
-    memcpy(out + at, image, size);
-  return all;
 }
 
 /* Walks, judges, arranges and asks for symbols; returns the number of images met. */
@@ -115,8 +70,8 @@ int main(int argc, char **argv) {
   }
   unsigned char *buffer = malloc(4 * (elf_size + 1024));
 
-  size_t first = build(buffer, "x86-64", elf, elf_size);
-  size_t both = first + build(buffer + first, "haswell", elf, elf_size);
+  size_t first = build(buffer, "x86-64", elf, elf_size, NULL);
+  size_t both = first + build(buffer + first, "haswell", elf, elf_size, NULL);
   CHECK(exercise(buffer, both) == 2);
 
   olp_image whole = {.data = elf, .size = elf_size};
@@ -126,7 +81,7 @@ int main(int argc, char **argv) {
 
   /* Every length of a small container. */
   unsigned char small[512];
-  size_t small_size = build(small, "haswell", elf, 200);
+  size_t small_size = build(small, "haswell", elf, 200, NULL);
   for (size_t length = 0; length <= small_size; length++)
     exercise_copy(small, length);
   /* Every byte of it set to telling values. */

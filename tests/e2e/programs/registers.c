@@ -1,5 +1,4 @@
 /* Calls libomptarget's registration by hand, in orders that no compiler would: argv[1] says which, argv[2] is a host image. */
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +19,6 @@ void __tgt_unregister_lib(descriptor *);
 enum { MOST = 8 };
 static image images[MOST][2];
 static descriptor descriptors[MOST];
-
-static void *often(void *which) {
-  for (int i = 0; i < 20; i++) {
-    __tgt_register_lib(which);
-    __tgt_unregister_lib(which);
-  }
-  return NULL;
-}
 
 int main(int argc, char **argv) {
   if (argc != 3)
@@ -84,12 +75,6 @@ int main(int argc, char **argv) {
       __tgt_register_lib(one);
       __tgt_unregister_lib(one);
     }
-  } else if (!strcmp(how, "threads")) {
-    pthread_t threads[MOST];
-    for (int i = 0; i < MOST; i++)
-      pthread_create(&threads[i], NULL, often, &descriptors[i]);
-    for (int i = 0; i < MOST; i++)
-      pthread_join(threads[i], NULL);
   } else {
     return 2;
   }
