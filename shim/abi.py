@@ -111,6 +111,7 @@ class WalkStruct(Structure):
         ("inflate", c_void_p),
         ("context", c_void_p),
         ("inflated_limit", c_uint64),
+        ("inflated", c_uint64),
         ("outermost", c_uint64),
         ("depth", c_uint32),
     )

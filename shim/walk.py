@@ -9,7 +9,7 @@ from olpick.shim import abi
 from olpick.shim.abi import address, load, members, words
 
 Inflate = Callable[[bytes, int], bytes | None]
-"""From the payload of a compressed binary and the exact size to which it must inflate, the bytes; None when it does not."""
+"""From a compressed binary's payload and the exact size it must inflate to, the bytes; None when it does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def test_library_that_is_another_is_refused(monkeypatch: pytest.MonkeyPatch, fre
 
 def test_library_of_another_interface_is_refused(monkeypatch: pytest.MonkeyPatch, fresh_library: None) -> None:  # noqa: ARG001
     monkeypatch.setattr(abi, "ABI", 999)
-    with pytest.raises(LibraryError, match="ABI 1, and this package is made for 999"):
+    with pytest.raises(LibraryError, match="ABI 2, and this package is made for 999"):
         core.load()
 
 

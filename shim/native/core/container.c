@@ -26,7 +26,8 @@ typedef struct binary {
   uint64_t header;
   uint32_t version;
   uint64_t strings; /* bytes of all so far */
-  uint64_t records; /* and string records */
+  uint64_t records; /* string records */
+  uint64_t nested;  /* and bytes of images that are containers */
 } binary;
 
 static int all_zero(const unsigned char *at, uint64_t count) {
@@ -119,6 +120,11 @@ static uint32_t read_strings(binary *b, uint64_t at, uint64_t count, olp_image *
   return OK;
 }
 
+/* OLP-CONT-020. */
+static int is_container(const olp_image *image) {
+  return !image->metadata_only && image->size >= sizeof magic && memcmp(image->data, magic, sizeof magic) == 0;
+}
+
 static uint32_t read_entry(binary *b, uint64_t index, olp_image *image) {
   const unsigned char *entry = b->data + b->entries + index * ENTRY_SIZE;
   memset(image, 0, sizeof *image);
@@ -137,6 +143,11 @@ static uint32_t read_entry(binary *b, uint64_t index, olp_image *image) {
   if (!olp_inside(image->offset, image->size, b->size) || (image->size && touches_frame(b, image->offset, image->size)))
     return OLP_ERROR_BAD_IMAGE_RANGE;
   image->data = b->data + image->offset;
+  if (is_container(image)) {
+    b->nested += image->size; /* both at most size: no wrap */
+    if (b->nested > b->size)
+      return OLP_ERROR_BAD_IMAGE_RANGE;
+  }
   return OK;
 }
 
@@ -170,13 +181,13 @@ static uint32_t read_header(const unsigned char *data, uint64_t left, binary *b,
     return OLP_ERROR_BAD_ENTRY_COUNT;
   b->data = data;
   b->size = *size;
-  b->strings = b->records = 0;
+  b->strings = b->records = b->nested = 0;
   return OK;
 }
 
 /* OLP-CONT-017 and 018. */
 static uint32_t inflate(const olp_walk *walk, binary *b, uint64_t inflated, int *cannot) {
-  if (inflated > walk->inflated_limit)
+  if (inflated > walk->inflated_limit - walk->inflated)
     return OLP_ERROR_INFLATED_TOO_LARGE;
   *cannot = !walk->inflate;
   if (*cannot)
@@ -210,6 +221,7 @@ static uint32_t open_binary(olp_walk *walk, olp_level *level, const unsigned cha
   level->version = b.version;
   level->entry = 0;
   level->inflated = inflated != 0;
+  walk->inflated += inflated;
   return OK;
 }
 
@@ -285,8 +297,9 @@ static int next_binary(olp_walk *walk, olp_problem *problem) {
 /* The next image of the binary that is open. It was checked when the binary was opened; of the only one nothing is left to read. */
 static void next_image(olp_walk *walk, olp_level *level) {
   if (level->entry_count > 1) {
-    binary b = {level->binary, level->binary_size, level->entries,  level->entry_count, level->version == 3 ? LARGE_HEADER : SMALL_HEADER,
-                level->version, 0,                  0};
+    binary b = {.data = level->binary, .size = level->binary_size, .entries = level->entries, .count = level->entry_count};
+    b.version = level->version;
+    b.header = level->version == 3 ? LARGE_HEADER : SMALL_HEADER;
     read_entry(&b, level->entry, &walk->image);
   }
   level->entry++;
@@ -305,7 +318,7 @@ int olp_walk_next(olp_walk *walk, olp_image *image, olp_problem *problem) {
       continue;
     }
     next_image(walk, level);
-    if (walk->image.metadata_only || walk->image.size < sizeof magic || memcmp(walk->image.data, magic, sizeof magic) != 0) {
+    if (!is_container(&walk->image)) {
       *image = walk->image;
       return OLP_WALK_IMAGE;
     }

@@ -77,7 +77,7 @@ typedef struct olp_walk {
   olp_image image;
   olp_inflate *inflate;
   void *context;
-  uint64_t inflated_limit, outermost;
+  uint64_t inflated_limit, inflated, outermost;
   uint32_t depth;
 } olp_walk;
 
