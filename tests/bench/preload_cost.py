@@ -72,7 +72,7 @@ def main() -> int:
 
     samples = measure(program, library, options.runs)
     command = shlex.join([Path(sys.executable).name, *sys.argv])
-    about = {"machine": machine(), "command": command, "program": program, "library": library, "unit": "ns"}
+    about = {"machine": machine(), "command": command, "program": program, "library": Path(library).name, "unit": "ns"}
     middle = {kind: median(values) for kind, values in samples.items()}
     print(f"machine  {', '.join(f'{key} {value}' for key, value in machine().items())}")
     print(f"command  {command}")

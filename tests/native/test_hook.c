@@ -120,6 +120,25 @@ static void threads_do_not_disturb_each_other(void) {
   CHECK(atomic_load(&stub_unregistered) - unregistered == THREADS * ROUNDS);
 }
 
+/* Stands before calloc for what is linked into this program, the hook among it. */
+static atomic_int no_memory;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size) { return atomic_load(&no_memory) ? NULL : __real_calloc(count, size); }
+
+/* Last, since what was forgotten stays so. */
+static void without_memory_everything_goes_on_as_it_came(void) {
+  olp_tgt_descriptor fresh = descriptors[0];
+  atomic_store(&no_memory, 1);
+  __tgt_register_lib(&fresh);
+  atomic_store(&no_memory, 0);
+  CHECK(last() == &fresh);
+  atomic_store(&stub_last, NULL);
+  __tgt_unregister_lib(&fresh);
+  CHECK(last() == &fresh);
+}
+
 int main(int argc, char **argv) {
   size_t size = 0;
   unsigned char *elf = argc > 1 ? read_file(argv[1], &size) : NULL;
@@ -132,6 +151,7 @@ int main(int argc, char **argv) {
   a_registration_is_rearranged_once();
   another_library_at_the_same_place_is_judged_anew();
   threads_do_not_disturb_each_other();
+  without_memory_everything_goes_on_as_it_came();
   free(elf);
   return check_result();
 }

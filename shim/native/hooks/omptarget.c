@@ -40,6 +40,9 @@ typedef struct record {
 
 static _Atomic(record *) records;
 
+/* Memory ran out for a record once: from then on an unknown descriptor may be one that was registered. */
+static atomic_int forgot;
+
 static int is_copy(const olp_tgt_descriptor *descriptor) {
   for (record *r = atomic_load(&records); r; r = r->next)
     if (r->given == descriptor && r->original != descriptor)
@@ -259,8 +262,12 @@ static olp_tgt_descriptor *register_descriptor(olp_tgt_descriptor *descriptor, c
         free(given);
     } else {
       known = calloc(1, sizeof *known);
-      if (!known)
-        return descriptor; /* a copy that nobody remembers could not be unregistered */
+      if (!known) { /* a copy that nobody remembers could not be unregistered */
+        if (given != descriptor)
+          free(given);
+        atomic_store(&forgot, 1);
+        return descriptor;
+      }
       known->original = descriptor;
       known->given = given;
       known->serves_host = serves_host;
@@ -309,7 +316,7 @@ EXPORT void __tgt_unregister_lib(olp_tgt_descriptor *descriptor) {
     if (known) {
       atomic_fetch_sub(&known->live, 1);
       descriptor = known->given;
-    } else {
+    } else if (!atomic_load(&forgot)) {
       /* LLVM 22.1 crashes on a descriptor that it does not know. */
       static atomic_int said;
       olp_warn_once(&said, "warning: a program unregisters a descriptor that it never registered; not handed on");
