@@ -7,7 +7,17 @@ implementations are compared with, by `pytest --pyargs olpick.conformance --adap
 adapter (`olpick.conformance.adapters`); a program in another language reads `vectors/*.json`.
 """
 
-from olpick.conformance.answers import Decoded, DecodedImage, Device, Image, Problem, Selection, Verdict
+from olpick.conformance.answers import (
+    Decoded,
+    DecodedImage,
+    Device,
+    Image,
+    NotAskedError,
+    Problem,
+    Reading,
+    Selection,
+    Verdict,
+)
 from olpick.conformance.model import decode, device, select
 
 __all__ = [
@@ -15,7 +25,9 @@ __all__ = [
     "DecodedImage",
     "Device",
     "Image",
+    "NotAskedError",
     "Problem",
+    "Reading",
     "Selection",
     "Verdict",
     "decode",

@@ -2,8 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
-__all__ = ["Decoded", "DecodedImage", "Device", "Image", "Problem", "Selection", "Verdict"]
+__all__ = ["Decoded", "DecodedImage", "Device", "Image", "NotAskedError", "Problem", "Reading", "Selection", "Verdict"]
+
+
+class NotAskedError(Exception):
+    """An adapter has no way to ask its implementation this; the question is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How compressed binaries are to be read.
+
+    Attributes:
+        limit: the size to which a binary may inflate (OLP-CONT-017).
+        inflate: whether there is a means to inflate (OLP-CONT-018).
+    """
+
+    limit: int = 2**30
+    inflate: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +37,38 @@ class DecodedImage:
     """One image of a buffer of containers.
 
     Attributes:
-        binary: where its OffloadBinary begins in the buffer.
-        offset: where its bytes begin in the buffer.
-        size: how many they are.
+        binary: where the outermost OffloadBinary that holds it begins in the buffer.
+        offset: where its bytes begin in the buffer; None where they were inflated.
+        data: its bytes.
         kind: the image kind, as stored.
         producer: the offload kind, as stored.
         flags: as stored.
+        metadata: whether the entry says that it carries no image (OLP-CONT-019).
         keys: the keys that have a meaning (the list `key`), each with the value that counts.
         strings: all keys; None where the implementation does not show them.
         findings: words of the list `finding`.
     """
 
     binary: int
-    offset: int
-    size: int
+    offset: int | None
+    data: bytes
     kind: int
     producer: int
     flags: int
+    metadata: bool
     keys: Mapping[bytes, bytes]
     strings: Mapping[bytes, bytes] | None
     findings: frozenset[str]
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.data)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its bytes."""
+        return sha256(self.data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +82,11 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image to judge: its bytes, and the strings of its entry."""
+    """An image to judge: its bytes, the strings of its entry, and whether that is metadata only (OLP-CONT-019)."""
 
     data: bytes
     strings: Mapping[bytes, bytes]
+    metadata: bool = False
 
 
 @dataclass(frozen=True, slots=True)

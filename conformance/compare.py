@@ -43,7 +43,12 @@ def _shown(answer: object, by: object) -> dict[str, object]:
 
 def _differences(where: str, expected: Mapping[str, object], actual: Mapping[str, object]) -> list[str]:
     return [
-        f"{where}.{name}: expected {value!r}, got {actual[name]!r}"
+        f"{where}.{name}: expected {_short(value)}, got {_short(actual[name])}"
         for name, value in expected.items()
         if value != actual[name]
     ]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:300]}... ({len(text)} letters)"

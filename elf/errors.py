@@ -21,7 +21,7 @@ class OlpickError(Exception):
 
 
 class DecodeError(OlpickError):
-    """Bytes that cannot be read as what they should be (OLP-CONT-002 to 011, OLP-CONT-016).
+    """Bytes that cannot be read as what they should be (OLP-CONT-002 to 011, 016, 017, 020).
 
     Attributes:
         offset: where the refused thing begins, in bytes from the start of the buffer or file, 0 or more.

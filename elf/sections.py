@@ -14,7 +14,9 @@ from olpick.elf.errors import DecodeError, FileError
 
 SHT_LLVM_OFFLOADING: Final = 0x6FFF4C0B
 
-_SECTION_NAME: Final = b".llvm.offloading\0"
+# The second is what a relocatable link makes of the first.
+_SECTION_NAMES: Final = (b".llvm.offloading\0", b".llvm.offloading.relocatable\0")
+_NAME_MOST: Final = max(map(len, _SECTION_NAMES))
 _ELF_HEADER_SIZE: Final = 64  # of the 64-bit class, the larger one
 _SHF_COMPRESSED: Final = 0x800
 _SHN_XINDEX: Final = 0xFFFF
@@ -34,7 +36,8 @@ class Region:
 def offload_regions(view: memoryview) -> tuple[Region, ...]:
     """The offload sections of an ELF file, in the order of its section table (OLP-CONT-001).
 
-    A section counts by its type 0x6fff4c0b, or by the name `.llvm.offloading` when it has bytes in the file.
+    A section counts by its type 0x6fff4c0b, or by the name `.llvm.offloading` or
+    `.llvm.offloading.relocatable` when it has bytes in the file.
 
     Raises:
         DecodeError: `malformed-elf`: the headers cannot be read, or a section table or an offload section lies outside
@@ -100,10 +103,10 @@ def _section_table(view: memoryview) -> tuple[Callable[[int], _Header], int, int
 
 
 def _is_named(view: memoryview, names: _Header, name: int) -> bool:
-    """Whether the name at `name` of the section `names` is the offload section's; reads no further than it must."""
+    """Whether the name at `name` of the section `names` is an offload section's; reads no further than it must."""
     at = names["sh_offset"] + name
-    end = min(at + len(_SECTION_NAME), names["sh_offset"] + names["sh_size"])
-    return bytes(view[at:end]) == _SECTION_NAME
+    end = min(at + _NAME_MOST, names["sh_offset"] + names["sh_size"])
+    return bytes(view[at:end]).startswith(_SECTION_NAMES)
 
 
 def _malformed(offset: int, why: str) -> NoReturn:

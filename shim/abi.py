@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from ctypes import (
     CDLL,
+    CFUNCTYPE,
     POINTER,
     Structure,
     addressof,
@@ -26,7 +27,7 @@ from olpick.elf.layout import Readable
 from olpick.shim.errors import LibraryError
 from olpick.shim.library import library_path
 
-ABI: Final = 1
+ABI: Final = 2
 """What olp_abi() must say for the structures below to be right."""
 
 KEYS: Final = tuple(table("key"))
@@ -41,6 +42,7 @@ CPU_UNKNOWN: Final = -2
 WALK_END: Final = 0
 WALK_IMAGE: Final = 1
 WALK_FINDING: Final = 2
+NO_OFFSET: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class TextStruct(Structure):
@@ -80,14 +82,39 @@ class ImageStruct(Structure):
         ("producer", c_uint16),
         ("findings", c_uint32),
         ("strings", c_uint32),
+        ("metadata_only", c_uint32),
         ("key", TextStruct * len(KEYS)),
     )
 
 
-class WalkStruct(Structure):
-    """olp_walk."""
+class LevelStruct(Structure):
+    """olp_level."""
 
-    _fields_ = (("data", c_void_p), ("size", c_uint64), ("next", c_uint64), ("seen", c_uint64))
+    _fields_ = (
+        ("data", c_void_p),
+        ("binary", c_void_p),
+        ("numbers", c_uint64 * 8),
+        ("flags", c_uint32 * 4),
+    )
+
+
+INFLATE: Final = CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64, c_uint64)
+"""olp_inflate."""
+
+
+class WalkStruct(Structure):
+    """olp_walk, of which only the size matters here."""
+
+    _fields_ = (
+        ("level", LevelStruct * 4),
+        ("image", ImageStruct),
+        ("inflate", c_void_p),
+        ("context", c_void_p),
+        ("inflated_limit", c_uint64),
+        ("inflated", c_uint64),
+        ("outermost", c_uint64),
+        ("depth", c_uint32),
+    )
 
 
 class ProblemStruct(Structure):
@@ -138,6 +165,7 @@ _FUNCTIONS: Final = (
     ("olp_device_host", c_int, (POINTER(DeviceStruct),)),
     ("olp_device_named", c_int, (c_char_p, POINTER(DeviceStruct))),
     ("olp_walk_start", None, (POINTER(WalkStruct), c_void_p, c_uint64)),
+    ("olp_walk_inflate_with", None, (POINTER(WalkStruct), INFLATE, c_void_p, c_uint64)),
     ("olp_walk_next", c_int, (POINTER(WalkStruct), POINTER(ImageStruct), POINTER(ProblemStruct))),
     (
         "olp_select",

@@ -37,8 +37,8 @@ __all__ = [
     "words",
 ]
 
-Described = tuple[Readable, Mapping[str, str]]
-"""An image: its bytes, and the strings of its entry."""
+Described = tuple[Readable, Mapping[str, str]] | tuple[Readable, Mapping[str, str], bool]
+"""An image: its bytes, the strings of its entry, and whether the entry says that it is metadata only."""
 
 
 class DeviceError(ShimError):
@@ -238,8 +238,9 @@ def _features(found: abi.FeaturesStruct) -> tuple[str, ...]:
 
 
 def _image(described: Described, held: list[object]) -> abi.ImageStruct:
-    data, strings = described
+    data, strings, metadata_only = described if len(described) == 3 else (*described, False)
     made = abi.ImageStruct()
+    made.metadata_only = metadata_only
     made.data, made.size = address(data, held)
     for place, key in enumerate(abi.KEYS):
         if key in strings:

@@ -74,7 +74,7 @@ def device_of(spec: str) -> Device:
 
 def explain(contents: Contents, devices: Iterable[tuple[str, Device]], policy: str) -> list[Report]:
     """The reports on a file, one for each device; a device comes with what it was asked for by."""
-    images = Images((image.data, image.strings) for image in contents.images)
+    images = Images((image.data, image.strings, image.metadata_only) for image in contents.images)
     return [_report(contents, images, spec, device, policy) for spec, device in devices]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, Protocol, runtime_checkable
 
-from olpick.conformance.answers import Decoded, Device, Image, Selection
+from olpick.conformance.answers import Decoded, Device, Image, Reading, Selection
 
 __all__ = ["NAMES", "Adapter", "Decoder", "Selector", "find"]
 
@@ -29,8 +29,12 @@ class Adapter(Protocol):
 class Decoder(Adapter, Protocol):
     """One that reads containers."""
 
-    def decode(self, buffer: bytes) -> Decoded:
-        """Section 1: what the buffer holds."""
+    def decode(self, buffer: bytes, reading: Reading | None = None) -> Decoded:
+        """Section 1: what the buffer holds; without a `reading`, with all that it can inflate, up to 1 GiB.
+
+        Raises:
+            NotAskedError: the implementation cannot be asked to read so.
+        """
 
 
 @runtime_checkable

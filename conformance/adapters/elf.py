@@ -1,6 +1,9 @@
-"""The Python decoder, `olpick.elf.container`. It reads containers and judges nothing."""
+"""The Python decoder, `olpick.elf.container`. It reads containers and judges nothing.
 
-from olpick.conformance.answers import Decoded, DecodedImage, Problem
+All of a reading is compared. It inflates by what its Python has, and cannot be told not to.
+"""
+
+from olpick.conformance.answers import Decoded, DecodedImage, NotAskedError, Problem, Reading
 from olpick.conformance.model.tables import meaningful_keys
 from olpick.elf import container
 
@@ -12,9 +15,12 @@ class Elf:
 
     name = "elf"
 
-    def decode(self, buffer: bytes) -> Decoded:
+    def decode(self, buffer: bytes, reading: Reading | None = None) -> Decoded:
         """Section 1."""
-        read = container.read(buffer, strict=False)
+        how = reading or Reading()
+        if not how.inflate:
+            raise NotAskedError
+        read = container.read(buffer, strict=False, limit=how.limit)
         images = []
         for image in read.images:
             strings = {_bytes(key): _bytes(value) for key, value in image.strings.items()}
@@ -22,10 +28,11 @@ class Elf:
                 DecodedImage(
                     binary=image.binary,
                     offset=image.offset,
-                    size=image.size,
+                    data=bytes(image.data),
                     kind=image.kind,
                     producer=image.producer,
                     flags=image.flags,
+                    metadata=image.metadata_only,
                     keys={key: value for key, value in strings.items() if key in meaningful_keys()},
                     strings=strings,
                     findings=frozenset(finding.code for finding in image.findings),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from olpick.conformance import model
-from olpick.conformance.answers import Decoded, Device, Image, Selection
+from olpick.conformance.answers import Decoded, Device, Image, Reading, Selection
 
 __all__ = ["Model", "adapter"]
 
@@ -13,9 +13,9 @@ class Model:
 
     name = "model"
 
-    def decode(self, buffer: bytes) -> Decoded:
+    def decode(self, buffer: bytes, reading: Reading | None = None) -> Decoded:
         """Section 1."""
-        return model.decode(buffer)
+        return model.decode(buffer, reading)
 
     def select(self, images: Sequence[Image], device: Device, policy: str) -> Selection:
         """Sections 2 to 5."""

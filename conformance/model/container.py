@@ -1,59 +1,137 @@
-"""Section 1: containers. One function a requirement, called in the order of their numbers (OLP-CONT-016)."""
+"""Section 1: the walk over a buffer of containers, OLP-CONT-012, 013, 016, 018 and 020."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from olpick.conformance.answers import Decoded, DecodedImage, Problem
-from olpick.conformance.model.numbers import u16, u32, u64
+from olpick.conformance.answers import Decoded, DecodedImage, Problem, Reading
+from olpick.conformance.model.entries import Entry, read_entries
+from olpick.conformance.model.frame import MAGIC, Malformed, agrees_with_magic, read_frame
+from olpick.conformance.model.inflate import CannotInflate, inflated
 from olpick.conformance.model.tables import meaningful_keys
 
-MAGIC: Final = b"\x10\xff\x10\xad"
-HEADER: Final = 32
-ENTRY: Final = 40
-RECORD: Final = 16
-MIB: Final = 1024 * 1024
+LEVELS: Final = 4
+"""How deep containers are nested at most, the outermost being the first (OLP-CONT-020)."""
 
 
-class Malformed(Exception):  # noqa: N818 - the specification's own word
-    """A binary that is refused; its argument is the code."""
+class Ended(Exception):  # noqa: N818 - as the specification says it
+    """The whole walk ends with an error."""
+
+    def __init__(self, code: str, offset: int) -> None:
+        """The error, and the outermost binary at which it ends."""
+        super().__init__(code)
+        self.problem = Problem(code, offset)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the bytes of a container stand.
+
+    Attributes:
+        level: 1 for the buffer, 2 for an image of it, and so on.
+        offset: in the buffer; None where they were inflated.
+        binary: the outermost binary that they are part of; None for the buffer.
+    """
+
+    level: int = 1
+    offset: int | None = 0
+    binary: int | None = None
 
 
 @dataclass
-class Binary:
-    """One OffloadBinary as far as it is read; the entry is known to lie inside."""
+class Walk:
+    """What was read so far, and how compressed binaries are read."""
 
-    data: bytes
-    entry: int
+    reading: Reading
+    images: list[DecodedImage] = field(default_factory=list)
+    findings: list[Problem] = field(default_factory=list)
+    inflated: int = 0
 
-    def field(self, at: int) -> int:
-        """A u64 field of the entry."""
-        return u64(self.data, self.entry + at)
+    def walk(self, buffer: bytes, place: Place) -> None:
+        """All binaries of a container.
 
-    def touches_frame(self, start: int, size: int) -> bool:
-        """Whether a range touches header or entry."""
-        end = start + size
-        return start < HEADER or (start < self.entry + ENTRY and end > self.entry)
+        OLP-CONT-012: boundaries come from Size. OLP-CONT-013: what is no binary ends the walk with a finding.
+
+        Raises:
+            Ended: OLP-CONT-016 or, from deeper inside, OLP-CONT-020.
+        """
+        start = 0
+        while True:
+            binary = start if place.binary is None else place.binary
+            left = buffer[start:]
+            try:
+                frame = read_frame(left)
+                data = left[: frame.size]
+                if frame.compressed:
+                    data = inflated(data, frame, self.reading, self.inflated)
+                entries = read_entries(data, frame)
+                if frame.compressed:
+                    self.inflated += len(data)
+            except Malformed as refused:
+                raise Ended(str(refused), binary) from None
+            except CannotInflate:
+                self.findings.append(Problem("cannot-inflate", binary))
+                entries = []
+            inside = None if place.offset is None or frame.compressed else place.offset + start
+            for entry in entries:
+                self.deliver(entry, Place(place.level, inside, binary))
+
+            start = skip_padding(buffer, round_up(start + frame.size, 8))
+            if start >= len(buffer):
+                return
+            if not agrees_with_magic(buffer[start:]):
+                at = start if place.binary is None else place.binary
+                self.findings.append(Problem("junk-after-binary", at))
+                return
+
+    def deliver(self, entry: Entry, place: Place) -> None:
+        """The image of an entry or, where it is a container, the images inside (OLP-CONT-020).
+
+        Raises:
+            Ended: nested too deep.
+        """
+        binary = place.binary or 0
+        offset = None if place.offset is None else place.offset + entry.offset
+        if entry.metadata or not entry.data.startswith(MAGIC):
+            self.images.append(delivered(entry, binary, offset))
+            return
+        if place.level >= LEVELS:
+            raise Ended("nested-too-deep", binary)
+        try:
+            self.walk(entry.data, Place(place.level + 1, offset, binary))
+        except Ended as ended:
+            if ended.problem.code == "nested-too-deep":
+                raise
+            self.findings.append(Problem("bad-inner", binary))
 
 
-def decode(buffer: bytes) -> Decoded:
+def delivered(entry: Entry, binary: int, offset: int | None) -> DecodedImage:
+    """What is said about an image."""
+    return DecodedImage(
+        binary=binary,
+        offset=offset,
+        data=entry.data,
+        kind=entry.kind,
+        producer=entry.producer,
+        flags=entry.flags,
+        metadata=entry.metadata,
+        keys={key: value for key, value in entry.strings.items() if key in meaningful_keys()},
+        strings=entry.strings,
+        findings=entry.findings,
+    )
+
+
+def decode(buffer: bytes, reading: Reading | None = None) -> Decoded:
     """All images of a buffer, in their order.
 
-    OLP-CONT-012: boundaries come from Size. OLP-CONT-013: what is no binary ends the walk with a finding.
-    OLP-CONT-016: a malformed binary ends it with an error; the images before it are delivered.
+    OLP-CONT-016: a malformed binary ends the walk with an error; the images before it are delivered.
     """
-    images: list[DecodedImage] = []
-    start = 0
-    while True:
-        try:
-            binary = read_binary(buffer[start:])
-            images.append(read_image(binary, start))
-        except Malformed as refused:
-            return Decoded(tuple(images), (), Problem(str(refused), start))
-        start = skip_padding(buffer, round_up(start + len(binary.data), 8))
-        if start >= len(buffer):
-            return Decoded(tuple(images))
-        if not agrees_with_magic(buffer[start:]):
-            return Decoded(tuple(images), (Problem("junk-after-binary", start),))
+    walk = Walk(reading or Reading())
+    error = None
+    try:
+        walk.walk(buffer, Place())
+    except Ended as ended:
+        error = ended.problem
+    return Decoded(tuple(walk.images), tuple(walk.findings), error)
 
 
 def round_up(value: int, to: int) -> int:
@@ -66,102 +144,3 @@ def skip_padding(buffer: bytes, start: int) -> int:
     while start < len(buffer) and not any(buffer[start : start + 8]):
         start += 8
     return start
-
-
-def agrees_with_magic(left: bytes) -> bool:
-    """Whether bytes begin with the magic, or with as many bytes of it as they are."""
-    return left[:4] == MAGIC[: len(left)]
-
-
-def read_binary(left: bytes) -> Binary:
-    """The binary at the beginning of what is left of the buffer: OLP-CONT-002 to 007.
-
-    Raises:
-        Malformed: it is not one, or not one that can be read.
-    """
-    if not agrees_with_magic(left):
-        raise Malformed("not-offload-binary")  # 002
-    if len(left) < HEADER + ENTRY:
-        raise Malformed("truncated")  # 003
-    if u32(left, 4) != 1:
-        raise Malformed("bad-version")  # 004
-    size = u64(left, 8)
-    if not HEADER + ENTRY <= size <= len(left):
-        raise Malformed("bad-size")  # 005
-    entry = u64(left, 16)
-    if entry % 8 != 0 or not HEADER <= entry <= size - ENTRY:
-        raise Malformed("bad-entry-offset")  # 006
-    if u64(left, 24) != ENTRY:
-        raise Malformed("bad-entry-size")  # 007
-    return Binary(left[:size], entry)
-
-
-def read_image(binary: Binary, start: int) -> DecodedImage:
-    """The image of a binary that begins at `start` of the buffer.
-
-    OLP-CONT-014: of equal keys the last value counts. OLP-CONT-015: unknown kinds, producers and flags are kept.
-
-    Raises:
-        Malformed: its strings or its range are not inside it.
-    """
-    findings = set()
-    strings: dict[bytes, bytes] = {}
-    for key, value in read_strings(binary):
-        if key in strings and key in meaningful_keys():
-            findings.add("duplicate-key")
-        strings[key] = value
-    offset, size = image_range(binary)
-    kind, producer = u16(binary.data, binary.entry), u16(binary.data, binary.entry + 2)
-    if kind > 6 or producer & ~0b1111:
-        findings.add("unknown-kind")
-    return DecodedImage(
-        binary=start,
-        offset=start + offset,
-        size=size,
-        kind=kind,
-        producer=producer,
-        flags=u32(binary.data, binary.entry + 4),
-        keys={key: value for key, value in strings.items() if key in meaningful_keys()},
-        strings=strings,
-        findings=frozenset(findings),
-    )
-
-
-def read_strings(binary: Binary) -> list[tuple[bytes, bytes]]:
-    """Keys and values in the order of their records: OLP-CONT-008 to 010."""
-    table, count = binary.field(8), binary.field(16)
-    if count == 0:
-        return []
-    if table + RECORD * count > len(binary.data) or binary.touches_frame(table, RECORD * count):
-        raise Malformed("bad-string-table")  # 008
-    limit = min(64 * len(binary.data), 16 * MIB)
-    total = 0
-    made = []
-    for record in range(table, table + RECORD * count, RECORD):
-        pair = []
-        for at in (record, record + 8):
-            string = read_string(binary, u64(binary.data, at))
-            total += len(string)
-            if total > limit:
-                raise Malformed("strings-too-long")  # 010
-            pair.append(string)
-        made.append((pair[0], pair[1]))
-    return made
-
-
-def read_string(binary: Binary, start: int) -> bytes:
-    """OLP-CONT-009: a string begins inside, not in header or entry, and its zero byte follows inside."""
-    if start >= len(binary.data) or binary.touches_frame(start, 1):
-        raise Malformed("bad-string")
-    end = binary.data.find(b"\0", start)
-    if end < 0:
-        raise Malformed("bad-string")
-    return binary.data[start:end]
-
-
-def image_range(binary: Binary) -> tuple[int, int]:
-    """OLP-CONT-011: where the image lies in its binary."""
-    offset, size = binary.field(24), binary.field(32)
-    if offset + size > len(binary.data) or (size != 0 and binary.touches_frame(offset, size)):
-        raise Malformed("bad-image-range")
-    return offset, size

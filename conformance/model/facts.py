@@ -5,7 +5,7 @@ from typing import Final
 
 from olpick.conformance.answers import Image
 from olpick.conformance.model import host_elf
-from olpick.conformance.model.container import MAGIC
+from olpick.conformance.model.frame import MAGIC
 from olpick.conformance.model.numbers import u16
 from olpick.conformance.model.tables import baseline, canonical, level_features, processors
 

@@ -22,6 +22,8 @@ def reason(image: Image, facts: Facts, device: Device) -> tuple[bool, str]:
 def why_not(image: Image, facts: Facts, device: Device) -> str | None:
     """The first rule of OLP-COMP-001 to 009 that fails. OLP-COMP-010: no other key is looked at."""
     triple = image.strings.get(b"triple", b"")
+    if image.metadata:
+        return "metadata-only"  # 001
     if facts.form == "empty":
         return "empty-image"  # 001
     if facts.form in ("unknown", "fatbin", "clang-bundle", "compressed-bundle", "offload-binary"):

@@ -119,6 +119,8 @@ def first_difference(winner: Score, loser: Score, steps: Sequence[str]) -> str:
 
 def upstream_accepts(image: Image, fact: Facts) -> bool:
     """OLP-POL-002: upstream's own check, and nothing else."""
+    if image.metadata:
+        return False
     if fact.form == "bitcode":
         return architecture_fits(image.strings.get(b"triple", b""))
     data = image.data

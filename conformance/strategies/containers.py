@@ -1,18 +1,15 @@
-"""Buffers of version 1 containers: well-formed, and hostile."""
+"""Buffers of well-formed containers of versions 1 to 3: several entries, compressed, nested."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from hypothesis import strategies as st
-from olpick.conformance.builders import Binary, Entry
-from olpick.conformance.builders.binary import FIELDS
-from olpick.conformance.strategies.strings import strings
+from olpick.conformance.builders import Binary, Entry, Packed
+from olpick.conformance.builders.packed import PACKINGS
+from olpick.conformance.strategies.strings import strings, strings_with_zeros
 
-__all__ = ["Buffer", "binaries", "buffers", "damaged_buffers", "hostile_buffers"]
+__all__ = ["Buffer", "Piece", "binaries", "buffers", "packed", "padding"]
 
-MAGIC: Final = b"\x10\xff\x10\xad"
-EDGES: Final = (0, 1, 2**32, 2**60, 2**60 + 1, 2**63, 2**64 - 40, 2**64 - 16, 2**64 - 8, 2**64 - 1)
-"""Values at which arithmetic goes wrong."""
+Piece = Binary | Packed | bytes
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Buffer:
         flips: bytes that are overwritten at last: place, counted from the end where it is negative, and value.
     """
 
-    pieces: tuple[Binary | bytes, ...]
+    pieces: tuple[Piece, ...]
     cut: int | None = None
     flips: tuple[tuple[int, int], ...] = ()
 
@@ -40,27 +37,55 @@ class Buffer:
         return bytes(made[: self.cut])
 
 
-def entries() -> st.SearchStrategy[Entry]:
-    """What a binary holds."""
+def entries(version: int, images: st.SearchStrategy[bytes]) -> st.SearchStrategy[Entry]:
+    """What an entry says; values with zero bytes where the version allows it."""
     return st.builds(
         Entry,
-        image=st.binary(max_size=24),
-        strings=strings(),
+        image=images,
+        strings=strings() if version == 1 else strings() | strings_with_zeros(),
         kind=st.integers(0, 7) | st.integers(0, 2**16 - 1),
         producer=st.integers(0, 16) | st.integers(0, 2**16 - 1),
-        flags=st.integers(0, 2**32 - 1),
+        flags=st.integers(0, 3) | st.integers(0, 2**32 - 1),
     )
 
 
-def binaries() -> st.SearchStrategy[Binary]:
-    """Well-formed binaries in every layout that section 1 allows."""
-    return st.builds(
-        Binary,
-        entry=entries(),
-        gap=st.integers(0, 2).map(lambda count: b"GAP BYTE" * count),
-        tail=st.sampled_from((b"", b"!", bytes(7), b"tail end")),
-        merged=st.booleans(),
+@st.composite
+def _binaries(draw: st.DrawFn, version: int, images: st.SearchStrategy[bytes]) -> Binary:
+    entry = entries(version, images)
+    return Binary(
+        entry=draw(entry),
+        gap=b"GAP BYTE" * draw(st.integers(0, 2)),
+        tail=draw(st.sampled_from((b"", b"!", bytes(7), b"tail end"))),
+        merged=draw(st.booleans()),
+        version=version,
+        more=() if version == 1 else tuple(draw(st.lists(entry, max_size=2))),
+        shared=draw(st.sampled_from((False, False, True))),
+        shift=draw(st.integers(0, 7)),
     )
+
+
+def plain_images() -> st.SearchStrategy[bytes]:
+    """Bytes that are no container."""
+    return st.binary(max_size=24)
+
+
+def nested_images(levels: int) -> st.SearchStrategy[bytes]:
+    """The bytes of an image that may be a container, of so many levels at most."""
+    if levels == 0:
+        return plain_images()
+    inner = buffers(levels=levels, most=2).map(Buffer.build)
+    return plain_images() | plain_images() | inner
+
+
+def binaries(*, levels: int = 0) -> st.SearchStrategy[Binary]:
+    """Well-formed binaries in every layout that section 1 allows, with containers inside, so many levels at most."""
+    images = nested_images(levels)
+    return st.sampled_from((1, 2, 3)).flatmap(lambda version: _binaries(version, images))
+
+
+def packed(*, levels: int = 0) -> st.SearchStrategy[Packed]:
+    """Well-formed compressed binaries."""
+    return st.builds(Packed, _binaries(3, nested_images(levels)), st.sampled_from(tuple(PACKINGS)))
 
 
 def padding() -> st.SearchStrategy[bytes]:
@@ -69,52 +94,13 @@ def padding() -> st.SearchStrategy[bytes]:
 
 
 @st.composite
-def buffers(draw: st.DrawFn) -> Buffer:
-    """Well-formed buffers: binaries and padding."""
-    pieces: list[Binary | bytes] = []
-    for binary in draw(st.lists(binaries(), min_size=1, max_size=3)):
+def buffers(draw: st.DrawFn, *, levels: int = 1, most: int = 2) -> Buffer:
+    """Well-formed buffers: binaries and padding; `levels` deep with the outermost, of `most` binaries each."""
+    one = binaries(levels=levels - 1) | binaries(levels=levels - 1) | packed(levels=levels - 1)
+    pieces: list[Piece] = []
+    for binary in draw(st.lists(one, min_size=1, max_size=most)):
         made = binary.build()
         # Padding counts in groups of 8 from a multiple of 8.
         pieces += [binary, bytes(-len(made) % 8) + draw(padding())]
     pieces.append(bytes(draw(st.integers(0, 7))))
     return Buffer(tuple(pieces))
-
-
-@st.composite
-def wrong_binaries(draw: st.DrawFn) -> Binary:
-    """Binaries with fields and string offsets at the edges of what is allowed, on either side."""
-    binary = draw(binaries())
-    right, size = binary.fields(), binary.size()
-    places = (size, right["entry_offset"], right["string_offset"], right["image_offset"])
-    near = st.builds(
-        int.__add__, st.sampled_from((*places, 32, 40, 72)), st.sampled_from((-40, -16, -8, -1, 0, 1, 8, 40))
-    )
-    value = st.sampled_from(EDGES) | near.map(lambda number: max(number, 0)) | st.integers(0, size + 1)
-    fields = draw(st.lists(st.tuples(st.sampled_from(FIELDS[1:]), value), max_size=3))
-    # Version and entry size hide all other faults.
-    chosen = {name: number for name, number in fields if name not in ("version", "entry_size")}
-    if draw(st.integers(0, 9)) == 9:
-        chosen = dict(fields)
-    count = 2 * len(binary.entry.strings)
-    places_of_strings = st.tuples(st.integers(0, count - 1), value) if count else st.nothing()
-    records = draw(st.lists(places_of_strings, max_size=2)) if count else []
-    return Binary(binary.entry, binary.gap, binary.tail, binary.merged, tuple(chosen.items()), tuple(records))
-
-
-def junk() -> st.SearchStrategy[bytes]:
-    """Bytes between binaries that are no binary, or begin like one."""
-    begun = st.integers(1, 4).map(lambda count: MAGIC[:count])
-    return padding() | st.integers(0, 15).map(bytes) | st.binary(max_size=12) | begun
-
-
-def hostile_buffers() -> st.SearchStrategy[Buffer]:
-    """Buffers in which binaries, padding and the end may be wrong."""
-    piece = binaries() | wrong_binaries() | junk()
-    return st.builds(Buffer, st.lists(piece, min_size=1, max_size=4).map(tuple), cut=st.none() | st.integers(0, 400))
-
-
-def damaged_buffers() -> st.SearchStrategy[Buffer]:
-    """Well-formed buffers with some bytes overwritten, most of them in the first header, entry and records."""
-    place = st.integers(0, 71) | st.integers(-200, 400)
-    flips = st.lists(st.tuples(place, st.integers(0, 255)), min_size=1, max_size=4).map(tuple)
-    return st.builds(lambda buffer, flips: Buffer(buffer.pieces, None, flips), buffers(), flips)

@@ -59,8 +59,8 @@ def image_bytes() -> st.SearchStrategy[bytes]:
 
 
 def images() -> st.SearchStrategy[Image]:
-    """An image that may be anything."""
-    return st.builds(Image, image_bytes(), string_dicts())
+    """An image that may be anything, one of metadata only too."""
+    return st.builds(Image, image_bytes(), string_dicts(), st.sampled_from((False, False, False, True)))
 
 
 @st.composite

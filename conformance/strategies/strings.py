@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 from olpick.conformance.model.tables import features, names, words
 
-__all__ = ["labels", "priorities", "required_features", "strings", "tags", "triples"]
+__all__ = ["labels", "priorities", "required_features", "strings", "strings_with_zeros", "tags", "triples"]
 
 FEW_LABELS: Final = (
     "x86-64",
@@ -91,6 +91,13 @@ def strings() -> st.SearchStrategy[tuple[tuple[bytes, bytes], ...]]:
     other = st.tuples(st.sampled_from((b"", b"min_sm", b"min_gfx", b"Arch", b"note")), _bytes(TEXT))
     raw = st.binary(max_size=6).map(lambda data: data.replace(b"\0", b"\1"))
     return st.lists(st.one_of(*rows, other, st.tuples(raw, raw)), max_size=5).map(tuple)
+
+
+def strings_with_zeros() -> st.SearchStrategy[tuple[tuple[bytes, bytes], ...]]:
+    """Strings of versions 2 and 3, whose values may hold zero bytes."""
+    key = st.sampled_from((*(key.encode() for key in words("key")), b"", b"note"))
+    value = st.sampled_from((b"\0", b"a\0", b"\0b", b"a\0\0b", b"", b"generic\0haswell"))
+    return st.lists(st.tuples(key, value | st.binary(max_size=8)), max_size=4).map(tuple)
 
 
 def string_dicts() -> st.SearchStrategy[dict[bytes, bytes]]:

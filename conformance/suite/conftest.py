@@ -10,8 +10,8 @@ DEFAULT: Final = ("core", "elf")
 # The model is slow, and some inputs are large.
 SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
-settings.register_profile("quick", derandomize=True, max_examples=30, deadline=None, suppress_health_check=SLOW)
-settings.register_profile("ci", derandomize=True, max_examples=80, deadline=None, suppress_health_check=SLOW)
+settings.register_profile("quick", derandomize=True, max_examples=20, deadline=None, suppress_health_check=SLOW)
+settings.register_profile("ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=SLOW)
 settings.register_profile("deep", max_examples=3000, deadline=None, suppress_health_check=SLOW)
 
 

@@ -3,25 +3,26 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from olpick.conformance.answers import Decoded, DecodedImage, Device, Image, Selection, Verdict
+from olpick.conformance.answers import Decoded, DecodedImage, Device, Image, Reading, Selection, Verdict
 from olpick.conformance.model.tables import meaningful_keys
 from olpick.conformance.vectors.files import Vector
 
 __all__ = ["disagreements"]
 
-Decode = Callable[[bytes], Decoded]
+Decode = Callable[[bytes, Reading], Decoded]
 Select = Callable[[Sequence[Image], Device, str], Selection]
 
 
 def disagreements(test: Vector, decode: Decode, select: Select | None = None) -> list[str]:
     """Where the answer differs from the one that the vector states; without `select`, what it reads alone."""
-    read = decode(test.container)
+    read = decode(test.container, test.reading)
     made = _decoded(test.expect, read)
     if select is not None and test.device is not None:
         images = [
             Image(
-                test.container[image.offset : image.offset + image.size],
+                image.data,
                 image.keys if image.strings is None else image.strings,
+                image.metadata,
             )
             for image in read.images
         ]
@@ -44,7 +45,12 @@ def _decoded(expect: Mapping[str, Any], read: Decoded) -> list[str]:
 
 def _image(wanted: Mapping[str, Any], image: DecodedImage) -> dict[str, Any]:
     shown: dict[str, Any] = {name: getattr(image, name) for name in ("binary", "offset", "size", "kind", "producer")}
-    shown |= {"flags": image.flags, "findings": sorted(image.findings)}
+    shown |= {
+        "flags": image.flags,
+        "metadata": image.metadata,
+        "findings": sorted(image.findings),
+        "sha256": image.digest,
+    }
     strings = _text(image.keys if image.strings is None else image.strings)
     if image.strings is None:
         # The other keys are not shown, so they are taken as expected.

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from olpick.conformance import model
-from olpick.conformance.answers import Device
+from olpick.conformance.answers import Device, Reading
 
 __all__ = ["NAMES", "Vector", "device_of", "load", "vectors"]
 
@@ -27,6 +27,7 @@ class Vector:
         flags: words that the file explains in its `notes`.
         result: `valid`, `invalid`, or `acceptable` where the specification can be read in more than one way.
         container: the bytes.
+        reading: how compressed binaries are to be read.
         device: the CPU to choose for; None where there is nothing to choose.
         policy: a word of the list `policy`.
         expect: the answer, as far as it is stated.
@@ -38,6 +39,7 @@ class Vector:
     flags: tuple[str, ...]
     result: str
     container: bytes
+    reading: Reading
     device: Device | None
     policy: str
     expect: Mapping[str, Any]
@@ -69,6 +71,7 @@ def vectors() -> list[Vector]:
             flags=tuple(test["flags"]),
             result=test["result"],
             container=b64decode(test["container"]),
+            reading=Reading(**test.get("reading", {})),
             device=device_of(test["device"]),
             policy=test["policy"],
             expect=test["expect"],

@@ -20,6 +20,9 @@ GROUP: Final = "olpick.commands"
 _TABLE: Final = (
     ("run", "olpick.shim.cli.run", "run a program that loads the best device image it carries"),
     ("explain", "olpick.shim.cli.explain", "say which device image of a file is chosen, and why"),
+    ("inspect", "olpick.shim.cli.inspect", "list the device images of a file"),
+    ("extract", "olpick.shim.cli.extract", "write the device images of a file to files of their own"),
+    ("pack", "olpick.shim.cli.pack", "write a container of device images"),
     ("controls", "olpick.shim.cli.controls", "list the settings of the library and what holds now"),
     ("lib", "olpick.shim.cli.lib", "print the path of the library, for LD_PRELOAD"),
     ("demo", "olpick.shim.cli.demo", "build small programs and show what olpick changes"),

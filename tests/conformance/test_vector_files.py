@@ -68,7 +68,7 @@ def test_every_word_is_expected_somewhere() -> None:
             found["finding"] |= set(verdict["findings"])
             found["step"] |= {verdict["lost_at"]} if verdict["lost_at"] else set()
             found["form"] |= {verdict["form"]} if "form" in verdict else set()
-    of_files = {"cannot-read", "malformed-elf", "no-offload-section", "unsupported-container"}
+    of_files = {"cannot-read", "malformed-archive", "malformed-elf", "no-offload-section", "unsupported-container"}
     for kind, said in found.items():
         assert set(words(kind)) - said == (of_files if kind == "error" else set())
 

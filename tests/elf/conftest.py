@@ -1,7 +1,7 @@
 """Builders of bytes, good and bad, that know nothing of olpick.elf."""
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pytest
 
@@ -59,6 +59,63 @@ def _raw(
     return (body.ljust(real_image_at, b"\0") + image).ljust(real_size, b"\0")
 
 
+def _many(
+    entries: Sequence[tuple[Sequence[tuple[bytes, bytes]], bytes]] = (
+        ((), b"first"),
+        (((b"arch", b"a\0b"),), b"second"),
+    ),
+    *,
+    version: int = 2,
+    flags: Sequence[int] = (),
+    kind: int = 1,
+    producer: int = 1,
+    size: int | None = None,
+    entries_at: int | None = None,
+    count: int | None = None,
+    inflated: int = 0,
+    deflate: Callable[[bytes], bytes] | None = None,
+    records: Sequence[tuple[int, int, int]] | None = None,
+    fields: Mapping[int, bytes] | None = None,
+) -> bytes:
+    """One binary of version 2 or 3, each string private; what is given as a field is written as it is.
+
+    `deflate` makes the payload of a compressed one. `records` replaces those of the first entry. `fields` overwrites
+    bytes at offsets of the inflated binary. What is left out of `flags` is 0.
+    """
+    head = 32 if version == 2 else 40
+    rows = [list(pairs) for pairs, _ in entries]
+    at = head + 40 * len(rows)
+    strings_at = at + 24 * (sum(map(len, rows)) if records is None else len(records))
+    table, heads, written = b"\0", b"", b""
+    image_at = -(-(strings_at + 1 + sum(len(k + v) + 2 for row in rows for k, v in row)) // 8) * 8
+    images = b""
+    for index, (row, (_, image)) in enumerate(zip(rows, entries, strict=True)):
+        places = []
+        for key, value in row:
+            places.append((strings_at + len(table), strings_at + len(table + key) + 1, len(value)))
+            table += key + b"\0" + value + b"\0"
+        places = list(records) if index == 0 and records is not None else places
+        flag = flags[index] if index < len(flags) else 0
+        start = image_at + len(images)
+        heads += struct.pack("<HHIQQQQ", kind, producer, flag, at + len(written), len(places), start, len(image))
+        written += b"".join(struct.pack("<QQQ", *place) for place in places)
+        images += image
+    body = (heads + written + table).ljust(image_at - head, b"\0") + images
+    body += bytes(-len(body) % 8)
+    for place, field in (fields or {}).items():
+        body = body[: place - head] + field + body[place - head + len(field) :]
+    real_inflated = head + len(body)
+    stored = body if deflate is None else deflate(body)
+    inflated = inflated or (0 if deflate is None else real_inflated)
+    numbers = (
+        head + len(stored) if size is None else size,
+        head if entries_at is None else entries_at,
+        len(rows) if count is None else count,
+    )
+    header = MAGIC + struct.pack("<IQQQ", version, *numbers) + (struct.pack("<Q", inflated) if version == 3 else b"")
+    return header + stored
+
+
 def _elf(
     sections: Sequence[tuple[bytes, int, int, bytes]],
     *,
@@ -96,6 +153,12 @@ def _elf(
 def raw() -> Callable[..., bytes]:
     """Builds one binary; see `_raw`."""
     return _raw
+
+
+@pytest.fixture(scope="session")
+def many() -> Callable[..., bytes]:
+    """Builds one binary of version 2 or 3; see `_many`."""
+    return _many
 
 
 @pytest.fixture(scope="session")

@@ -36,10 +36,10 @@ def test_every_word_that_is_raised_is_in_its_list() -> None:
     source = "".join(
         path.read_text(encoding="utf-8") for path in files("olpick.elf").iterdir() if path.name.endswith(".py")
     )
-    raised = set(re.findall(r"(?:DecodeError|FileError)\(\s*\"([a-z-]+)\"", source))
+    raised = set(re.findall(r"(?:DecodeError|FileError|_MalformedError|_malformed)\(\s*\"([a-z-]+)\"", source))
     found = set(re.findall(r"Finding\.of\(\s*\"([a-z-]+)\"", source))
     assert raised == set(table("error"))
-    assert found == {"junk-after-binary", "duplicate-key", "unknown-kind"}
+    assert found == {"junk-after-binary", "duplicate-key", "unknown-kind", "cannot-inflate", "bad-inner"}
 
 
 @pytest.mark.parametrize("kind", [DecodeError, FileError])

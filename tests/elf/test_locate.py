@@ -4,6 +4,7 @@ import io
 import os
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,12 +90,12 @@ def test_cannot_read(tmp_path: Path, name: str) -> None:
 
 
 def test_findings_and_errors_come_along(raw: Raw) -> None:
-    contents = from_bytes(raw(kind=99) + raw(version=2), "name")
+    contents = from_bytes(raw(kind=99) + raw(version=4), "name")
     assert contents.input == "name"
     assert [finding.code for finding in contents.findings] == ["unknown-kind"]
     assert word(contents) == ("offload-binary", "bad-version")
     with pytest.raises(DecodeError) as caught:
-        from_bytes(raw(version=2), strict=True)
+        from_bytes(raw(version=4), strict=True)
     assert caught.value.code == "bad-version"
 
 
@@ -112,8 +113,7 @@ def test_findings_and_errors_come_along(raw: Raw) -> None:
         (b"BC\xc0\xde" + bytes(64), "bitcode", "bare device image (bitcode)"),
         (b"\x03\x02\x23\x07" + bytes(64), "spirv", "bare device image (spirv)"),
         (b"\n.version 8.0\n", "ptx", "bare device image (ptx)"),
-        (b"!<arch>\nrest", "archive", "archive"),
-        (b"!<thin>\n", "archive", "archive"),
+        (b"!<thin>\n", "thin-archive", "thin archive"),
     ],
 )
 def test_other_containers_are_named(data: bytes, container: str, named: str) -> None:
@@ -148,13 +148,15 @@ def test_a_section_by_its_type(raw: Raw, elf: Elf, bits: int, order: str, file_t
     assert [image.index for image in contents.images] == [0, 1]
     for image in contents.images:
         assert data[image.binary : image.binary + 4] == b"\x10\xff\x10\xad"
+        assert image.offset is not None
         assert data[image.offset : image.offset + image.size] == bytes(image.data) == b"the image"
 
 
 def test_a_section_by_its_name(raw: Raw, elf: Elf) -> None:
     assert len(from_bytes(elf([(NAME, 1, 0, raw())])).images) == 1
     assert len(from_bytes(elf([(NAME, 1, 0, raw())], extended=True)).images) == 1
-    for other in (NAME + b".relocatable", b"x" + NAME, NAME[:-1]):
+    assert len(from_bytes(elf([(NAME + b".relocatable", 1, 0, raw())])).images) == 1
+    for other in (NAME + b".other", b"x" + NAME, NAME[:-1]):
         assert word(from_bytes(elf([(other, 1, 0, raw())]))) == ("elf", "no-offload-section")
 
 
@@ -182,7 +184,7 @@ def test_images_are_numbered_over_all_sections(raw: Raw, elf: Elf) -> None:
 
 
 def test_an_error_in_one_section_does_not_lose_the_others(raw: Raw, elf: Elf) -> None:
-    data = elf([(b".a", OFFLOADING, 0, raw(version=2)), (b".b", OFFLOADING, 0, raw()), (b".c", OFFLOADING, 0, b"")])
+    data = elf([(b".a", OFFLOADING, 0, raw(version=4)), (b".b", OFFLOADING, 0, raw()), (b".c", OFFLOADING, 0, b"")])
     contents = from_bytes(data)
     assert len(contents.images) == 1
     assert contents.error is not None
@@ -263,6 +265,7 @@ def test_any_bytes_of_an_elf(raw: Raw, elf: Elf, data: st.DataObject) -> None:
     contents = from_bytes(bytes(whole))
     assert contents.error is None or contents.error.code in table("error")
     for image in contents.images:
+        assert image.offset is not None
         assert whole[image.offset : image.offset + image.size] == image.data
 
 
@@ -274,6 +277,126 @@ def test_any_bytes(rest: bytes, start: bytes) -> None:
     contents = from_bytes(start + rest)
     assert contents.images or contents.error
     assert contents.error is None or contents.error.code in table("error")
+
+
+# ---- Archives.
+
+
+def archive(members: list[tuple[bytes, bytes]]) -> bytes:
+    """Each (name as it stands in the header, bytes)."""
+    whole = b"!<arch>\n"
+    for name, data in members:
+        whole += b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name, 0, 0, 0, b"644", len(data)) + data + b"\n" * (len(data) % 2)
+    return whole
+
+
+def test_the_members_of_an_archive(raw: Raw, elf: Elf) -> None:
+    names = b"a_name_longer_than_fifteen_bytes.o/\nanother_such_name_of_a_member.o/\n"
+    data = archive(
+        [
+            (b"/", b"\0\0\0\0symbols"),
+            (b"//", names),
+            (b"/0", elf([(NAME, OFFLOADING, 0, raw() + raw())])),
+            (b"/36", b"a text"),
+            (b"plain.o/", elf([(b".text", 1, 6, b"code")])),
+            (b"empty/", b""),
+            (b"#1/8", b"bsd.bin\0" + raw(kind=99)),
+            (b"#1/12", b"__.SYMDEF\0\0\0" + raw()),
+        ]
+    )
+    contents = from_bytes(data, strict=True)
+    assert contents.container == "archive"
+    assert [image.path for image in contents.images] == [(0,), (1,), (2,)]
+    assert [finding.code for finding in contents.findings] == ["unknown-kind"]
+    for image in contents.images:
+        assert image.offset is not None
+        assert data[image.binary : image.binary + 4] == b"\x10\xff\x10\xad"
+        assert data[image.offset : image.offset + image.size] == bytes(image.data) == b"the image"
+
+
+def test_an_archive_without_images(elf: Elf) -> None:
+    for members in ([], [(b"x/", b"text")], [(b"x.o/", elf([(b".text", 1, 6, b"code")]))]):
+        assert word(from_bytes(archive(members))) == ("archive", "no-offload-section")
+
+
+@pytest.mark.parametrize(
+    ("member", "named"),
+    [
+        (
+            (b"/0", b"BC\xc0\xde" + bytes(8)),
+            "member 'long.o' is no ELF file and no OffloadBinary: a bare device image (b",
+        ),
+        ((b"x.fatbin/", b"\x50\xed\x55\xba" + bytes(8)), "CUDA fatbin"),
+        ((b"x.a/", archive([])), "archive; take it out"),
+    ],
+)
+def test_members_that_are_not_read_are_named(raw: Raw, member: tuple[bytes, bytes], named: str) -> None:
+    contents = from_bytes(archive([(b"//", b"long.o/\n"), member, (b"good/", raw())]))
+    assert word(contents) == ("archive", "unsupported-container")
+    assert named in str(contents.error)
+    assert len(contents.images) == 1
+
+
+def test_errors_in_a_member_do_not_lose_the_others(raw: Raw, elf: Elf) -> None:
+    broken = elf([(NAME, OFFLOADING, 0, raw())])[:-1]
+    data = archive([(b"a/", raw(version=9)), (b"b/", broken), (b"c/", raw())])
+    contents = from_bytes(data)
+    assert len(contents.images) == 1
+    assert contents.error is not None
+    assert (contents.error.code, contents.error.offset) == ("bad-version", 68)
+    alone = from_bytes(archive([(b"b/", broken)])).error
+    assert alone is not None
+    assert (alone.code, alone.offset >= 68) == ("malformed-elf", True)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        b"short",
+        archive([(b"x/", b"12")])[8:-1],
+        archive([(b"x/", b"12")])[8:66] + b"xx12",
+        archive([(b"x/", b"12")])[8:].replace(b"2 ", b"-1", 1).replace(b"2 ", b"2x"),
+        archive([(b"/7", b"12")])[8:],
+        archive([(b"/x", b"12")])[8:],
+        archive([(b"#1/3", b"12")])[8:],
+        archive([(b"#1/", b"12")])[8:],
+    ],
+)
+def test_malformed_archive(raw: Raw, member: bytes) -> None:
+    good = archive([(b"good/", raw())])
+    contents = from_bytes(good + member)
+    assert word(contents) == ("archive", "malformed-archive")
+    assert contents.error is not None
+    assert contents.error.offset == len(good)
+    assert len(contents.images) == 1
+
+
+def test_every_prefix_of_an_archive(raw: Raw) -> None:
+    whole = archive([(b"a/", raw()), (b"b/", raw())])
+    for cut in range(8, len(whole)):
+        contents = from_bytes(whole[:cut])
+        assert contents.error is None or contents.error.code in ("malformed-archive", "no-offload-section")
+        assert len(contents.images) == (cut >= (len(whole) - 8) // 2 + 8)
+
+
+@given(st.data())
+def test_any_bytes_of_an_archive(raw: Raw, elf: Elf, data: st.DataObject) -> None:
+    whole = bytearray(archive([(b"//", b"long.o/\n"), (b"/0", raw()), (b"b/", elf([(NAME, OFFLOADING, 0, raw())]))]))
+    for at, value in data.draw(st.lists(st.tuples(st.integers(8, len(whole) - 1), st.integers(0, 255)), max_size=4)):
+        whole[at] = value
+    contents = from_bytes(bytes(whole))
+    assert contents.error is None or contents.error.code in table("error")
+
+
+def test_a_real_archive(llvm_tool: Callable[[str], str], raw: Raw, elf: Elf, tmp_path: Path) -> None:
+    for name, data in (("a.o", elf([(NAME, OFFLOADING, 0, raw())])), ("a_name_longer_than_fifteen_bytes.bin", raw())):
+        (tmp_path / name).write_bytes(data)
+    for kind in ("gnu", "bsd"):
+        command = [llvm_tool("llvm-ar"), f"--format={kind}", "rcs", f"{kind}.a", "a.o"]
+        command.append("a_name_longer_than_fifteen_bytes.bin")
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+        contents = open_file(tmp_path / f"{kind}.a", strict=True)
+        assert (contents.container, len(contents.images)) == ("archive", 2)
 
 
 # ---- Real programs.
@@ -306,6 +429,35 @@ def test_a_real_program(clang: str, tmp_path: Path, form_of_output: str) -> None
     whole = (tmp_path / "out").read_bytes()
     for image in contents.images:
         assert (form(image.data), image.kind_name, image.producer_name) == ("host-elf", "elf", "openmp")
+        assert image.offset is not None
         assert whole[image.offset : image.offset + image.size] == image.data
     again = pack(Packed(i.data, i.strings, i.kind, i.producer, i.flags) for i in contents.images)
     assert whole[contents.images[0].binary :].startswith(again)
+
+
+# ---- What it costs.
+
+
+def test_payloads_are_not_read_until_asked_for(raw: Raw, tmp_path: Path) -> None:
+    """A file of 4 GiB that is mostly a hole, with 1000 images."""
+    path = tmp_path / "sparse"
+    size = (4 << 30) // 1000 // 8 * 8
+    with path.open("wb") as file:
+        for index in range(1000):
+            file.seek(index * size)
+            head = raw(image=b"the image", size=size, image_size=size - 152)
+            file.write(head[:152] + b"the image")
+        file.truncate(1000 * size)
+    code = (
+        "import resource, sys, time; from olpick.elf import open_file, form\n"
+        "most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "before, began = most(), time.process_time()\n"
+        "contents = open_file(sys.argv[1], strict=True)\n"
+        "forms = {form(image.data) for image in contents.images}\n"
+        "print(len(contents.images), forms, time.process_time() - began, (most() - before) / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True, text=True, timeout=60)
+    count, forms, seconds, mebibytes = done.stdout.split()
+    assert (count, forms) == ("1000", "{'unknown'}")
+    assert float(seconds) < 1
+    assert float(mebibytes) < 32

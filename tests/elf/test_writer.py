@@ -1,8 +1,11 @@
 """The writer: what it refuses, and that its bytes are those of llvm-offload-binary 22."""
 
+import struct
 import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,6 +44,71 @@ def test_a_field_must_fit(field: dict[str, int]) -> None:
 def test_a_string_holds_no_nul(strings: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="holds a NUL"):
         pack([Packed(b"", strings)])
+
+
+def test_a_key_holds_no_nul_in_any_version() -> None:
+    for version in (2, 3):
+        pack([Packed(b"", {"a": "\0"})], version=version)
+        with pytest.raises(ValueError, match="holds a NUL"):
+            pack([Packed(b"", {"a\0": ""})], version=version)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"version": 0}, "no version 0"),
+        ({"version": 4}, "no version 4"),
+        ({"version": 2, "compress": "zlib"}, "cannot be compressed"),
+        ({"version": 3, "compress": "lzma"}, "none of zlib, zstd"),
+        ({"version": 3, "level": 3}, "without a compression"),
+        ({"version": 3, "compress": "zlib", "level": 10}, "zlib has no level 10"),
+        ({"version": 3, "compress": "zlib", "level": -2}, "zlib has no level -2"),
+        ({"version": 3, "compress": "zstd", "level": 99}, "zstd has no level 99"),
+    ],
+)
+def test_there_are_only_these_ways_to_write(settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        pack([Packed(b"", {})], **settings)
+
+
+def test_no_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("olpick.elf.compression._zstd", lambda: None)
+    with pytest.raises(ValueError, match="no zstd"):
+        pack([Packed(b"", {})], version=3, compress="zstd")
+
+
+def test_what_no_reader_inflates_is_not_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("olpick.elf.writer.INFLATE_LIMIT", 100)
+    with pytest.raises(ValueError, match="more than the 100"):
+        pack([Packed(bytes(100), {})], version=3, compress="zlib")
+
+
+def test_the_layout_of_version_2() -> None:
+    whole = pack([Packed(b"one", {"k": "aa"}, 1, 2, 3), Packed(b"two", {"a": "a"}, 4, 5, 6)], version=2)
+    table = b"\0k\0aa\0"
+    table_at = 32 + 2 * 40 + 2 * 24
+    image_at = -(-(table_at + len(table)) // 8) * 8
+    assert whole == (
+        b"\x10\xff\x10\xad"
+        + struct.pack("<IQQQ", 2, image_at + 8, 32, 2)
+        + struct.pack("<HHIQQQQ", 1, 2, 3, 112, 1, image_at, 3)
+        + struct.pack("<HHIQQQQ", 4, 5, 6, 136, 1, image_at + 3, 3)
+        + struct.pack("<QQQ", table_at + 1, table_at + 3, 2)
+        + struct.pack("<QQQ", table_at + 4, table_at + 4, 1)
+        + table.ljust(image_at - table_at, b"\0")
+        + b"onetwo\0\0"
+    )
+
+
+def test_the_layout_of_version_3() -> None:
+    images = [Packed(b"one", {"k": "aa"}), Packed(b"two", {})]
+    plain = pack(images, version=3)
+    assert plain[:40] == b"\x10\xff\x10\xad" + struct.pack("<IQQQQ", 3, len(plain), 40, 2, 0)
+    whole = pack(images, version=3, compress="zlib", level=9)
+    payload = zlib.compress(plain[40:], 9)
+    size = 40 + len(payload)
+    assert whole[:40] == b"\x10\xff\x10\xad" + struct.pack("<IQQQQ", 3, size, 40, 2, len(plain))
+    assert whole[40:] == payload + bytes(-size % 8)
 
 
 def test_a_string_must_have_bytes() -> None:

@@ -213,7 +213,7 @@ def test_shown_text_prints_and_has_an_end(text: str, most: int) -> None:
 
 def test_status_0_with_findings_beside_a_malformed_part(results: Any, run: Explain, write: Write) -> None:
     good = packed("x86-64")
-    name = write(good + good[:50])
+    name = write(good + good[:20])
     (result,) = results(name)
     assert (result["selected"], result["findings"][0]["severity"], result["findings"][0]["code"]) == (
         0,

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from olpick.conformance.builders import Elf
+from olpick.conformance.builders import Binary, Elf, Entry
 from olpick.conformance.vectors.cases.keys import keys_groups
-from olpick.conformance.vectors.cases.writing import BITCODE, Group, bitcode, elf, image, one
+from olpick.conformance.vectors.cases.writing import BITCODE, Group, bitcode, elf, image, join, one
 
 __all__ = ["groups"]
 
@@ -36,8 +36,9 @@ def _bytes() -> list[Group]:
         "rejected empty-image",
     )
 
+    _metadata(empty)
     one(form, "host-elf", "a form that can run", elf(), HASWELL, "selected generic 1")
-    for data in (b"what?", b"\x50\xed\x55\xba", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x10\xff\x10\xad"):
+    for data in (b"what?", b"\x50\xed\x55\xba", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"):
         name = data[:4].hex()
         one(form, name, f"it begins with {name}", image(data), HASWELL, "rejected unknown-form")
     one(form, "before-triple", "asked before the triple", image(b"?", triple="arm"), HASWELL, "rejected unknown-form")
@@ -62,6 +63,52 @@ def _bytes() -> list[Group]:
         "rejected wrong-machine",
     )
     return [empty, form, malformed]
+
+
+def _metadata(group: Group) -> None:
+    """Entries that say that they carry no image, beside a plain one."""
+    host, marked = Entry(elf()[0]), Entry(elf()[0], flags=1)
+
+    def chooses(
+        name: str, comment: str, container: bytes, *verdicts: str, flags: str = "Negative", **more: Any
+    ) -> None:
+        group.chooses(name, comment, (), HASWELL, *verdicts, container=container, flags=flags, **more)
+
+    metadata, generic = "rejected metadata-only", "selected generic 1"
+    for version in (2, 3):
+        for name, entry, form in (("no-bytes", Entry(flags=1), "empty"), ("bytes", marked, "host-elf")):
+            chooses(
+                f"metadata-{version}-{name}",
+                f"version {version}, bit 0 of the flags",
+                join(Binary(entry, version=version)),
+                f"{metadata} ={form}",
+            )
+    chooses("metadata-1", "in version 1 no flag has a meaning", join(Binary(marked)), generic)
+    chooses("metadata-1-no-bytes", "nor here", join(Binary(Entry(flags=1))), "rejected empty-image")
+    chooses("metadata-bit-1", "bit 1", join(Binary(Entry(elf()[0], flags=2), version=2)), generic)
+    chooses("metadata-all-bits", "all bits", join(Binary(Entry(elf()[0], flags=2**32 - 1), version=2)), metadata)
+    beside = join(Binary(marked, version=2, more=(host,)))
+    chooses("metadata-beside", "the other entry is chosen", beside, metadata, generic, flags="")
+    wrong = Entry(elf()[0], ((b"triple", b"amdgcn-amd-amdhsa"),), flags=1)
+    chooses("metadata-before-triple", "asked before the triple", join(Binary(wrong, version=2)), metadata)
+    container = Entry(join(Binary(host)), flags=1)
+    chooses(
+        "metadata-container",
+        "bytes that are a container are none",
+        join(Binary(container, version=2)),
+        f"{metadata} =offload-binary",
+        open_to_reading=True,
+    )
+    chooses(
+        "metadata-first",
+        "policy first does not take it either",
+        beside,
+        "rejected runtime-refuses",
+        "selected accepted 1",
+        policy="first",
+        first=1,
+        flags="",
+    )
 
 
 def _triple() -> Group:

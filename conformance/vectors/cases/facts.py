@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from olpick.conformance.builders import Elf, shared_object
+from olpick.conformance.builders import Binary, Elf, Entry, shared_object
 from olpick.conformance.vectors.cases.facts_host_elf import host_elf_groups
-from olpick.conformance.vectors.cases.writing import BITCODE, Group, elf, image
+from olpick.conformance.vectors.cases.writing import BITCODE, Group, elf, image, join
 
 __all__ = ["groups"]
 
@@ -49,11 +49,22 @@ def _form() -> Group:
         ("clang-bundle", b"__CLANG_OFFLOAD_BUNDLE__", "clang-bundle", "unknown-form"),
         ("clang-bundle-short", b"__CLANG_OFFLOAD_BUNDLE_", "unknown", "unknown-form"),
         ("compressed-bundle", b"CCOB", "compressed-bundle", "unknown-form"),
-        ("offload-binary", b"\x10\xff\x10\xad", "offload-binary", "unknown-form"),
+        ("offload-binary-short", b"\x10\xff\x10", "unknown", "unknown-form"),
         ("three-bytes", b"CCO", "unknown", "unknown-form"),
         ("text", b"hello", "unknown", "unknown-form"),
     ):
         form(name, f"{len(data)} bytes", data, f"rejected {reason} ={word}", flags="Negative")
+
+    group.chooses(
+        "offload-binary",
+        "the magic; only an entry without an image (OLP-CONT-019) is delivered so",
+        (),
+        HASWELL,
+        "rejected metadata-only =offload-binary",
+        container=join(Binary(Entry(b"\x10\xff\x10\xad", flags=1), version=2)),
+        flags="Negative",
+        open_to_reading=True,
+    )
 
     ptx, no = "rejected wrong-machine =ptx", "rejected unknown-form =unknown"
     form("ptx", "at the beginning", b".version 8.0\n", ptx)

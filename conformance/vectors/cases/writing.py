@@ -3,9 +3,10 @@
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final
 
-from olpick.conformance.builders import Binary, Entry, shared_object
+from olpick.conformance.builders import Binary, Entry, Packed, shared_object
 
 __all__ = [
     "BITCODE",
@@ -13,6 +14,7 @@ __all__ = [
     "Picture",
     "bitcode",
     "elf",
+    "holds",
     "image",
     "join",
     "one",
@@ -42,12 +44,18 @@ def bitcode(triple: str = "x86_64-unknown-linux-gnu", **strings: str) -> Picture
     return BITCODE, {"triple": triple, **strings}
 
 
-def join(*binaries: Binary | bytes) -> bytes:
+def join(*binaries: Binary | Packed | bytes) -> bytes:
     """Binaries one after another, each at a multiple of 8; bytes as they are."""
     made = b""
     for binary in binaries:
         made += binary if isinstance(binary, bytes) else bytes(-len(made) % 8) + binary.build()
     return made
+
+
+def holds(data: bytes, offset: int | None, strings: Json | None = None, **other: Any) -> Json:
+    """What a reader says of an image: its bytes, where they stand, and its strings."""
+    told = {"offset": offset, "size": len(data), "sha256": sha256(data).hexdigest(), "strings": strings or {}}
+    return told | {"findings": []} | other
 
 
 def word(text: str) -> Json:
@@ -86,17 +94,20 @@ class Group:
         *images: Json,
         error: tuple[str, int] | None = None,
         finding: tuple[str, int] | None = None,
+        findings: Sequence[tuple[str, int]] = (),
         flags: str = "",
+        reading: Json | None = None,
         open_to_reading: bool = False,
     ) -> None:
         """A container and what it holds; what is not stated of an image is not asked."""
+        found = [finding] if finding else findings
         expect: Json = {
             "error": {"code": error[0], "offset": error[1]} if error else None,
-            "findings": [{"code": finding[0], "offset": finding[1]}] if finding else [],
+            "findings": [{"code": code, "offset": offset} for code, offset in found],
             "images": list(images),
         }
         result = "acceptable" if open_to_reading else "invalid" if error else "valid"
-        self._add(name, comment, flags, result, container, None, "best", expect)
+        self._add(name, comment, flags, result, container, None, "best", expect, reading)
 
     def chooses(
         self,
@@ -108,10 +119,14 @@ class Group:
         policy: str = "best",
         first: int | None = -1,
         flags: str = "",
+        container: bytes | None = None,
         open_to_reading: bool = False,
     ) -> None:
-        """Images, a CPU, and the verdicts in short. `first` is the image that upstream takes, where it is asked."""
-        container = join(
+        """Images, a CPU, and the verdicts in short. `first` is the image that upstream takes, where it is asked.
+
+        The images stand in version 1 binaries unless a `container` is given.
+        """
+        plain = join(
             *(
                 Binary(Entry(data, tuple((key.encode(), value.encode()) for key, value in strings.items())))
                 for data, strings in images
@@ -123,7 +138,7 @@ class Group:
         if first != -1:
             expect["first_compatible"] = first
         result = "acceptable" if open_to_reading else "valid" if chosen else "invalid"
-        self._add(name, comment, flags, result, container, device, policy, expect)
+        self._add(name, comment, flags, result, plain if container is None else container, device, policy, expect)
 
     def _add(
         self,
@@ -135,6 +150,7 @@ class Group:
         device: Json | None,
         policy: str,
         expect: Json,
+        reading: Json | None = None,
     ) -> None:
         self.tests.append(
             {
@@ -143,6 +159,7 @@ class Group:
                 "flags": flags.split() + (["Ambiguous"] if result == "acceptable" else []),
                 "result": result,
                 "container": b64encode(container).decode("ascii"),
+                **({"reading": reading} if reading else {}),
                 "device": device,
                 "policy": policy,
                 "expect": expect,

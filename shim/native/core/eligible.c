@@ -24,6 +24,8 @@ static uint32_t fitting(const olp_facts *facts, const olp_device *device) {
 }
 
 static uint32_t reason_for(const olp_image *image, const olp_device *device, const olp_facts *facts, olp_features *missing) {
+  if (image->metadata_only)
+    return OLP_REASON_METADATA_ONLY;
   if (facts->form == OLP_FORM_EMPTY)
     return OLP_REASON_EMPTY_IMAGE;
   if (is_container(facts->form))
@@ -69,7 +71,7 @@ void olp_judge(const olp_image *image, const olp_device *device, olp_verdict *ve
 
 int olp_upstream_accepts(const olp_image *image) {
   const unsigned char *data = image->data;
-  if (!data || !image->size)
+  if (!data || !image->size || image->metadata_only)
     return 0;
   olp_facts facts;
   olp_image_facts(image, &facts);

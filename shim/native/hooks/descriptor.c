@@ -56,11 +56,15 @@ __attribute__((no_sanitize("address"))) static int is_header(uintptr_t at, const
   uintptr_t left = range->segment_end - at;
   if (left < HEADER_AND_ENTRY || *(const word *)at != 0xAD10FF10u)
     return 0;
-  uint64_t entry_at = ((const field *)at)[2];
+  uint64_t entry_at = ((const field *)at)[2], count = ((const word *)at)[1] == 1 ? 1 : ((const field *)at)[3];
   if (entry_at % 8 || entry_at > left - ENTRY)
     return 0;
-  const field *fields = (const field *)(at + entry_at);
-  return fields[3] == range->start - at && fields[4] == range->end - range->start;
+  for (; count && entry_at <= left - ENTRY; count--, entry_at += ENTRY) {
+    const field *fields = (const field *)(at + entry_at);
+    if (fields[3] == range->start - at && fields[4] == range->end - range->start)
+      return 1;
+  }
+  return 0;
 }
 
 /* The one place that looks for the magic; that the entry found is exactly the image proves that it is the header. */
@@ -72,8 +76,9 @@ static int read_container(const around *range, olp_image *image) {
     olp_walk walk;
     olp_problem problem;
     olp_walk_start(&walk, (const void *)at, range->segment_end - at);
-    if (olp_walk_next(&walk, image, &problem) == OLP_WALK_IMAGE && (uintptr_t)image->data == range->start)
-      return 1;
+    while (olp_walk_next(&walk, image, &problem) == OLP_WALK_IMAGE && image->binary == 0)
+      if ((uintptr_t)image->data == range->start && image->size == range->end - range->start)
+        return 1;
   }
   return 0;
 }

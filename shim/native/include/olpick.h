@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Changes when a structure or a meaning below does. */
-#define OLP_ABI 1u
+#define OLP_ABI 2u
 uint32_t olp_abi(void);
 
 /* Bytes that belong to somebody else. data is NULL when there are none (an absent key); a present, empty value has data and size 0. */
@@ -39,24 +39,46 @@ typedef struct olp_features {
 typedef struct olp_image {
   const unsigned char *data; /* the image's own bytes */
   uint64_t size;
-  uint64_t binary;    /* where its OffloadBinary starts in the buffer walked */
-  uint64_t offset;    /* where its bytes start in the buffer walked */
+  uint64_t binary;    /* where its OffloadBinary, the outermost, starts in the buffer walked */
+  uint64_t offset;    /* where its bytes start in the buffer walked; OLP_NO_OFFSET when they were inflated */
   uint32_t flags;     /* OLP-CONT-015: kept as they are */
   uint16_t kind;      /* a hint only; the bytes count (OLP-FACT-001) */
   uint16_t producer;  /* bits: 1 OpenMP, 2 CUDA, 4 HIP, 8 SYCL */
   uint32_t findings;  /* bit i for OLP_FINDING_i */
   uint32_t strings;   /* number of string records */
+  uint32_t metadata_only; /* not 0: the entry says that it carries no image (OLP-CONT-019) */
   olp_text key[OLP_KEY_COUNT]; /* values of the keys with a meaning; the last of equal keys */
 } olp_image;
 
 /* ---- Containers (section 1 of the specification) ---- */
 
-/* The state of a walk over a buffer of OffloadBinaries. Fields are private. */
+#define OLP_NO_OFFSET UINT64_MAX
+
+/* Inflates a compressed binary (OLP-CONT-017): returns size bytes, the first head_size of them those of head and the others the payload
+ * inflated, or NULL when the payload does not inflate to exactly that or there is no memory. A payload that begins with 28 B5 2F FD is one
+ * zstd frame, any other one zlib stream. The bytes stay the function's own and valid for as long as the images are used. */
+typedef const unsigned char *olp_inflate(void *context, const unsigned char *head, uint64_t head_size, const unsigned char *payload,
+                                         uint64_t payload_size, uint64_t size);
+
+/* How deep containers may be nested, the outermost being the first (OLP-CONT-020). */
+enum { OLP_DEPTH_MOST = 4 };
+
+/* A buffer of binaries, and the binary of it that is being read. Private. */
+typedef struct olp_level {
+  const unsigned char *data, *binary;
+  uint64_t size, base, at, next;
+  uint64_t binary_size, entries, entry_count, entry;
+  uint32_t version, seen, inflated, elsewhere;
+} olp_level;
+
+/* The state of a walk over a buffer of OffloadBinaries. Private. */
 typedef struct olp_walk {
-  const unsigned char *data;
-  uint64_t size;
-  uint64_t next;
-  uint64_t seen;
+  olp_level level[OLP_DEPTH_MOST];
+  olp_image image;
+  olp_inflate *inflate;
+  void *context;
+  uint64_t inflated_limit, inflated, outermost;
+  uint32_t depth;
 } olp_walk;
 
 enum { OLP_WALK_END = 0, OLP_WALK_IMAGE = 1, OLP_WALK_FINDING = 2, OLP_WALK_ERROR = 3 };
@@ -69,8 +91,11 @@ typedef struct olp_problem {
 
 void olp_walk_start(olp_walk *walk, const void *buffer, uint64_t size);
 
-/* One step: OLP_WALK_IMAGE fills *image, OLP_WALK_FINDING and OLP_WALK_ERROR fill *problem. After a finding of this kind or an error
- * the walk is at its end. */
+/* Says, right after the start, how to inflate and to how many bytes at most (0: 1 GiB). Without it compressed binaries are findings. */
+void olp_walk_inflate_with(olp_walk *walk, olp_inflate *function, void *context, uint64_t limit);
+
+/* One step: OLP_WALK_IMAGE fills *image, OLP_WALK_FINDING and OLP_WALK_ERROR fill *problem. An error is the last thing before the end; after
+ * a finding the walk may go on. */
 int olp_walk_next(olp_walk *walk, olp_image *image, olp_problem *problem);
 
 /* ---- Facts (section 2) ---- */
