@@ -187,7 +187,7 @@ def _entry_count(version: int, number: int, entries_at: int, size: int) -> int:
         return 1
     room = max(0, size - entries_at) // ENTRY.size
     if not 1 <= number <= room:
-        raise _MalformedError("bad-entry-count", f"EntriesCount is {number}; one is needed at least, and {room} have room")
+        raise _MalformedError("bad-entry-count", f"EntriesCount is {number}; at least 1 is needed, {room} have room")
     return number
 
 
