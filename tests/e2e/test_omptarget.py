@@ -231,6 +231,12 @@ def test_a_log_that_cannot_be_written_is_no_matter(build: Build, run: Run) -> No
     assert (closed.returncode, closed.stdout) == (0, "2097145\n")
 
 
+def test_who_watches_decisions_hears_of_wrong_settings(build: Build, run: Run) -> None:
+    under = run(build("popcount.c", POPCOUNT), olpick=True, env=SELECT | {"OLPICK_CPU": "haswel"})
+    assert len(under.log) == 4
+    assert under.log[0].startswith("warning: OLPICK_CPU: no such value: 'haswel'")
+
+
 def test_a_program_with_names_like_ours_keeps_them_to_itself(build: Build, run: Run) -> None:
     program = build("names.c", ("x86-64", "haswell"), flags=("-rdynamic",))
     under = run(program, olpick=True, env=SELECT)

@@ -52,6 +52,8 @@ static int parse_log(const char *value, const char *const *values, unsigned *log
     if (!*at)
       break;
   }
+  if (wanted) /* who watches decisions wants to know of a wrong setting too */
+    wanted |= 1u << OLP_LOG_WARN;
   *log = wanted;
   return 1;
 }
