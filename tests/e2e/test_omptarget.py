@@ -246,3 +246,9 @@ def test_a_program_with_names_like_ours_keeps_them_to_itself(build: Build, run: 
 
 def test_a_program_without_offload_is_left_alone(run: Run) -> None:
     assert run(Path("/bin/echo"), "hello", olpick=True, env={"OLPICK_POLICY": "nonsense"}) == Result(0, "hello\n", "")
+
+
+def test_a_getenv_of_the_programs_own_is_not_called_early(run: Run, clang: str, tmp_path: Path) -> None:
+    program = tmp_path / "getenv"
+    subprocess.run([clang, str(Path(__file__).parent / "programs" / "getenv.c"), "-o", str(program)], check=True)
+    assert run(program, olpick=True) == Result(0, "fine\n", "")

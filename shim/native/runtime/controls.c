@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "../core/rules.h"
@@ -105,6 +106,15 @@ static void show(char *shown, const char *value) {
   snprintf(shown, OLP_SHOWN_MOST, "%s", value);
 }
 
+/* Not getenv, which a program may define itself: in a constructor its own is not ready. */
+static const char *value_of(const char *name) {
+  size_t length = strlen(name);
+  for (char **variable = environ; variable && *variable; variable++)
+    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+      return *variable + length + 1;
+  return NULL;
+}
+
 static void collect_unknown(void) {
   static const char prefix[] = "OLPICK_";
   int found = 0;
@@ -127,7 +137,7 @@ static void read_environment(void) {
     if (*fallback)
       parse(i, fallback, &controls);
     /* A setuid program must not be made to write where its caller may not. */
-    const char *value = i == OLP_CONTROL_LOG_FILE ? secure_getenv(olp_control_table[i].name) : getenv(olp_control_table[i].name);
+    const char *value = i == OLP_CONTROL_LOG_FILE && getauxval(AT_SECURE) ? NULL : value_of(olp_control_table[i].name);
     if (value && *value && !parse(i, value, &controls))
       show(controls.bad[i], value);
   }
