@@ -110,9 +110,9 @@ static int in_sysv_hash(const tables *t, const char *name, uint64_t length) {
   uint32_t i;
   if (!word(t->sysv_hash, 2 + hash % buckets, &i))
     return 0;
-  /* A chain visits each symbol once at most; a longer one goes in circles. Only symbols that are really there count. */
-  if (symbols > t->symbols.size / SYMBOL_SIZE)
-    symbols = (uint32_t)(t->symbols.size / SYMBOL_SIZE);
+  if (symbols > t->symbols.size / SYMBOL_SIZE) /* a made-up number, which the loader would believe */
+    return -1;
+  /* A chain visits each symbol once at most; a longer one goes in circles. */
   for (uint32_t steps = 0; i && steps < symbols; steps++) {
     if (symbol_is(t, i, name, length))
       return 1;
