@@ -174,6 +174,8 @@ def compiler(clang: str) -> Toolchain:  # noqa: ARG001 - skips where there is no
     except ToolchainError as lacking:
         if os.environ.get("OLPICK_TEST_REQUIRE_RUNTIME") == "1":
             pytest.fail(lacking.message)
+        if os.environ.get("OLPICK_TEST_REQUIRE_RUNTIME") == "1":
+            pytest.fail(lacking.message)
         pytest.skip(lacking.message)
 
 
